@@ -1,0 +1,45 @@
+"""blascast forecasts the run time of dense linear algebra algorithms without running them.
+
+    >>> import blascast
+    >>> ranking = blascast.rank("cholesky", n=1000, library="simulated")
+    >>> best = ranking.to_frame().iloc[0]
+
+rank, predict, blocksize   answer questions; what is missing is measured and kept
+models                     lists what is kept
+doctor                     examines this machine
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from blascast.models.parameters import Parameters
+    from blascast.sampler.errors import BlascastError, UsageError
+
+    from .blocksize import blocksize
+    from .doctor import doctor
+    from .predict import predict
+    from .ranking import rank
+    from .stored import models
+
+__version__ = version("blascast")
+__all__ = ["BlascastError", "Parameters", "UsageError", "blocksize", "doctor", "models", "predict", "rank"]
+
+_HOMES = {
+    "rank": ".ranking",
+    "predict": ".predict",
+    "blocksize": ".blocksize",
+    "models": ".stored",
+    "doctor": ".doctor",
+    "Parameters": ".models.parameters",
+    "BlascastError": ".sampler.errors",
+    "UsageError": ".sampler.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # on first use: the worker process imports this package and must stay free of NumPy's BLAS
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)

@@ -1,0 +1,139 @@
+"""blocksize: the best block size of a variant for every size of a sweep."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blascast.algorithms import find_variant, trace
+from blascast.models.parameters import Parameters
+from blascast.predictors.blocksize import BestBlockSize, best_block_size
+from blascast.predictors.configurations import (
+    B_STEP,
+    LARGEST_B,
+    SMALLEST_B,
+    USUAL_B,
+    candidate_block_sizes,
+    check_size,
+)
+from blascast.predictors.replay import Replay
+from blascast.sampler.errors import UsageError
+from blascast.sampler.sample import State
+from blascast.sampler.sampler import OnProgress, no_progress
+from blascast.sampler.setup import Setup, SetupRequest
+
+from .report import Column, Report, core_sentence, milliseconds, percent, spent_sentence
+from .session import Session, Spent
+
+
+@dataclass(frozen=True, eq=False)
+class BlocksizeReport(Report):
+    """Best block sizes.
+
+    Parameters
+    ----------
+    setup : Setup
+    replay : Replay
+        All sizes and block sizes that were compared.
+    rows : tuple of BestBlockSize, one for each size
+    """
+
+    setup: Setup
+    replay: Replay
+    rows: tuple[BestBlockSize, ...]
+    state: State
+    spent: Spent
+
+    @property
+    def title(self) -> str:
+        """What was asked."""
+        return f"best block sizes of {self.replay.sequence.variant} ({self.setup})"
+
+    @property
+    def columns(self) -> list[Column]:
+        """Of the printed table."""
+        return [
+            *(Column("n"), Column("best b"), Column("within 1 %"), Column("time [ms]")),
+            Column(f"gain over {USUAL_B} [%]"),
+        ]
+
+    def cells(self) -> list[list[str]]:
+        """The printed rows."""
+        return [
+            [str(r.n), str(r.b), f"{r.low}..{r.high}", milliseconds(r.seconds), percent(r.gain)] for r in self.rows
+        ]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences below the table."""
+        errors = self.replay.error / self.replay.statistics[:, 1]
+        return [
+            f"Block sizes compared: multiples of {B_STEP} from {SMALLEST_B} to {LARGEST_B}. "
+            f"Model error {percent(float(np.median(errors)))} % (median): gains below it are none.",
+            core_sentence(self.state),
+            spent_sentence(self.spent.to_json()),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values."""
+        return {
+            "operation": self.replay.sequence.variant.operation,
+            "variant": self.replay.sequence.variant.number,
+            "setup": {**self.setup.to_json(), "fingerprint": self.setup.fingerprint},
+            "rows": [asdict(row) for row in self.rows],
+            "state": self.state,
+            "seconds": self.spent.to_json(),
+        }
+
+
+def blocksize(
+    operation: str,
+    variant: int,
+    n: int | Sequence[int],
+    *,
+    library: str = "scipy",
+    dtype: str = "d",
+    threads: int = 1,
+    home: Path | None = None,
+    parameters: Parameters | None = None,
+    on_progress: OnProgress = no_progress,
+) -> BlocksizeReport:
+    """Finds the best block size of a variant.
+
+    Parameters
+    ----------
+    operation : str
+    variant : int
+    n : int or sequence of int
+        Matrix sizes.
+    library, dtype, threads, home, parameters, on_progress
+        As for `rank`.
+
+    Returns
+    -------
+    BlocksizeReport
+
+    Raises
+    ------
+    UsageError
+        If a name or number is not valid.
+    BlascastError
+        If the library, a routine or the store fails.
+    """
+    chosen = find_variant(operation, variant)
+    sizes = [check_size("n", size) for size in (n if isinstance(n, Sequence | np.ndarray) else [n])]
+    if not sizes:
+        raise UsageError("n must hold at least one size")
+    with Session(SetupRequest(library, dtype, threads), home, parameters or Parameters(), on_progress) as session:
+        session.check_sizes(sizes)
+        grid = [(size, int(b)) for size in sizes for b in _compared(size)]
+        (replay,), state = session.replay([trace(chosen, *np.transpose(grid))])
+        rows = tuple(best_block_size(replay, size) for size in sizes)
+        return BlocksizeReport(session.sampler.setup, replay, rows, state, session.spent)
+
+
+def _compared(n: int) -> list[int]:
+    """The candidates, and the usual block size to compare with."""
+    return sorted({*candidate_block_sizes(n).tolist(), min(USUAL_B, n)})

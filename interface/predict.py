@@ -1,0 +1,202 @@
+"""predict: the run time of one variant at one size and block size, and where it goes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blascast.algorithms import Variant, find_operation, find_variant, trace
+from blascast.models.parameters import Parameters
+from blascast.predictors.configurations import check_block_size, check_size
+from blascast.predictors.ranking import Candidate, candidate
+from blascast.predictors.replay import Replay
+from blascast.sampler.sample import State
+from blascast.sampler.sampler import OnProgress, no_progress
+from blascast.sampler.setup import Setup, SetupRequest
+
+from .report import Column, Report, core_sentence, milliseconds, percent, spent_sentence
+from .session import Session, Spent
+
+
+@dataclass(frozen=True, slots=True)
+class KernelShare:
+    """What the calls of one statement contribute.
+
+    Parameters
+    ----------
+    kernel : str
+        Name and case.
+    calls : int
+    seconds : float
+    share : float
+        Of the run time.
+    flops_per_second : float
+    """
+
+    kernel: str
+    calls: int
+    seconds: float
+    share: float
+    flops_per_second: float
+
+
+@dataclass(frozen=True, eq=False)
+class PredictReport(Report):
+    """A prediction.
+
+    Parameters
+    ----------
+    setup : Setup
+    candidate : Candidate
+        The variant, n, b and predicted times.
+    flops : float
+        Minimal count of the operation.
+    peak : float
+        Flops per second.
+    shares : tuple of KernelShare
+        Empty if not asked for.
+    """
+
+    setup: Setup
+    candidate: Candidate
+    flops: float
+    peak: float
+    shares: tuple[KernelShare, ...]
+    state: State
+    spent: Spent
+
+    @property
+    def title(self) -> str:
+        """What was asked."""
+        return f"{self.candidate.variant}, n = {self.candidate.n}, b = {self.candidate.b} ({self.setup})"
+
+    @property
+    def columns(self) -> list[Column]:
+        """Of the printed table."""
+        if self.shares:
+            return [
+                *(Column("kernel", text=True), Column("calls"), Column("time [ms]")),
+                *(Column("share [%]"), Column("GFLOP/s")),
+            ]
+        return [Column("statistic", text=True), Column("time [ms]"), Column("GFLOP/s"), Column("efficiency [%]")]
+
+    def cells(self) -> list[list[str]]:
+        """The printed rows: kernels, or statistics."""
+        if self.shares:
+            return [
+                [
+                    *(share.kernel, str(share.calls), milliseconds(share.seconds)),
+                    *(percent(share.share), f"{share.flops_per_second / 1e9:.2f}"),
+                ]
+                for share in self.shares
+            ]
+        times, rates = self.candidate.times, self.candidate.times.performance(self.flops)
+        rows = [("median", times.median, rates.median), ("mean", times.mean, rates.mean)]
+        rows += [("fastest", times.min, rates.max), ("slowest", times.max, rates.min)]
+        cells = [[n, milliseconds(t), f"{r / 1e9:.2f}", percent(r / self.peak)] for n, t, r in rows]
+        return [*cells, ["deviation", milliseconds(times.std), f"{rates.std / 1e9:.2f}", percent(rates.std / self.peak)]]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences below the table."""
+        times, error = self.candidate.times, self.candidate.error
+        rate = self.flops / times.median
+        return [
+            f"Median {milliseconds(times.median)} ms ± {percent(error / times.median)} % (model error), "
+            f"{rate / 1e9:.2f} GFLOP/s, {percent(rate / self.peak)} % of the measured peak.",
+            core_sentence(self.state),
+            spent_sentence(self.spent.to_json()),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values."""
+        median = self.candidate.times.median
+        return {
+            "operation": self.candidate.variant.operation,
+            "variant": self.candidate.variant.number,
+            "n": self.candidate.n,
+            "b": self.candidate.b,
+            "setup": {**self.setup.to_json(), "fingerprint": self.setup.fingerprint},
+            "time": self.candidate.times.to_json(),
+            "error": self.candidate.error,
+            "gflops": self.flops / median / 1e9,
+            "efficiency": self.flops / median / self.peak,
+            "rows": [
+                {
+                    "kernel": share.kernel,
+                    "calls": share.calls,
+                    "time": share.seconds,
+                    "share": share.share,
+                    "gflops": share.flops_per_second / 1e9,
+                }
+                for share in self.shares
+            ],
+            "state": self.state,
+            "seconds": self.spent.to_json(),
+        }
+
+
+def predict(
+    operation: str,
+    variant: int,
+    n: int,
+    b: int,
+    *,
+    breakdown: bool = False,
+    library: str = "scipy",
+    dtype: str = "d",
+    threads: int = 1,
+    home: Path | None = None,
+    parameters: Parameters | None = None,
+    on_progress: OnProgress = no_progress,
+) -> PredictReport:
+    """Predicts the run time of a variant.
+
+    Parameters
+    ----------
+    operation : str
+    variant : int
+    n, b : int
+        Matrix size and block size.
+    breakdown : bool
+        Whether the report lists what each kernel contributes.
+    library, dtype, threads, home, parameters, on_progress
+        As for `rank`.
+
+    Returns
+    -------
+    PredictReport
+
+    Raises
+    ------
+    UsageError
+        If a name or number is not valid.
+    BlascastError
+        If the library, a routine or the store fails.
+    """
+    chosen: Variant = find_variant(operation, variant)
+    check_block_size(b, check_size("n", n))
+    with Session(SetupRequest(library, dtype, threads), home, parameters or Parameters(), on_progress) as session:
+        session.check_sizes([n])
+        (replay,), state = session.replay([trace(chosen, n, b)])
+        flops = float(find_operation(operation).flop_count(n))
+        shares = _shares(replay) if breakdown else ()
+        return PredictReport(
+            session.sampler.setup, candidate(replay, 0), flops, session.peak, shares, state, session.spent
+        )
+
+
+def _shares(replay: Replay) -> tuple[KernelShare, ...]:
+    """The statements of the variant that make calls, the costliest first."""
+    total = sum(float(share.seconds[0]) for share in replay.shares)
+    shares = [
+        KernelShare(
+            share.label,
+            int(share.calls[0]),
+            float(share.seconds[0]),
+            float(share.seconds[0]) / total,
+            float(share.flops[0] / share.seconds[0]),
+        )
+        for share in replay.shares
+        if share.calls[0]
+    ]
+    return tuple(sorted(shares, key=lambda share: share.seconds, reverse=True))

@@ -1,0 +1,120 @@
+"""Reports: what a question returns. They print as a table, show as HTML, and turn into JSON or a frame."""
+
+import html
+import io
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a printed table: its heading, and whether it holds text (left) or numbers (right)."""
+
+    heading: str
+    text: bool = False
+
+
+class Report(ABC):
+    """What every report can do."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """One line above the table."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[Column]:
+        """Of the printed table."""
+
+    @abstractmethod
+    def cells(self) -> list[list[str]]:
+        """The printed rows, formatted."""
+
+    @property
+    @abstractmethod
+    def remarks(self) -> list[str]:
+        """Sentences below the table."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values, times in seconds."""
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The rows as a data frame, times in seconds."""
+        import pandas as pd
+
+        return pd.json_normalize(self.to_json()["rows"], sep="_")
+
+    def table(self) -> Table:
+        """The table for a terminal."""
+        table = Table(box=box.SIMPLE_HEAD, title=self.title, title_justify="left", title_style="bold", pad_edge=False)
+        for column in self.columns:
+            table.add_column(column.heading, justify="left" if column.text else "right", no_wrap=not column.text)
+        for row in self.cells():
+            table.add_row(*row)
+        return table
+
+    def print(self, console: Console) -> None:
+        """Prints table and remarks."""
+        console.print(self.table())
+        for remark in self.remarks:
+            console.print(remark, highlight=False)
+
+    def __str__(self) -> str:
+        console = Console(file=io.StringIO(), record=False, width=WIDTH, no_color=True)
+        self.print(console)
+        assert isinstance(console.file, io.StringIO)
+        return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<th>{html.escape(column.heading)}</th>" for column in self.columns)
+        aligns = ["left" if column.text else "right" for column in self.columns]
+        rows = "".join(
+            "<tr>"
+            + "".join(f'<td style="text-align:{a}">{html.escape(c)}</td>' for a, c in zip(aligns, row, strict=True))
+            + "</tr>"
+            for row in self.cells()
+        )
+        below = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
+        return (
+            f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{heads}</tr></thead>"
+            f"<tbody>{rows}</tbody></table>{below}"
+        )
+
+
+def milliseconds(seconds: float) -> str:
+    """Seconds as milliseconds, four digits."""
+    return f"{1e3 * seconds:#.4g}"
+
+
+def percent(fraction: float, digits: int = 1) -> str:
+    """A fraction in per cent."""
+    return f"{100 * fraction:.{digits}f}"
+
+
+def spent_sentence(spent: dict[str, float]) -> str:
+    """What an answer took."""
+    parts = []
+    for name, seconds in spent.items():
+        if seconds > 0:
+            parts.append(f"{name} {seconds:.1f} s" if seconds >= 0.1 else f"{name} {1e3 * seconds:.0f} ms")
+    return "Took: " + ", ".join(parts) + "."
+
+
+def core_sentence(state: str) -> str:
+    """What state of the core the times are for."""
+    return {
+        "free": "Times are for a core of one's own.",
+        "busy": "Times are for a core that a neighbour shares: that is how it was while measuring.",
+    }.get(state, "Times mix moments when a neighbour shared the core with others: no single state prevailed.")

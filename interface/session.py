@@ -1,0 +1,132 @@
+"""A session: back end, store and builder, opened for one question."""
+
+import time
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+from blascast.algorithms import Sequence
+from blascast.models.builder import ModelBuilder
+from blascast.models.parameters import Parameters
+from blascast.models.sampling import MODEL_LD
+from blascast.models.store import Store
+from blascast.predictors.configurations import check_memory
+from blascast.predictors.replay import Replay, by_models, needs_of, replay
+from blascast.sampler.backend import open_backend
+from blascast.sampler.call import View, bind
+from blascast.sampler.host import available_memory
+from blascast.sampler.kernels import find_kernel
+from blascast.sampler.sample import State, warm_job
+from blascast.sampler.sampler import OnProgress, Sampler, no_progress
+from blascast.sampler.setup import SetupRequest
+
+PEAK_SIZE = 960
+PEAK_REPETITIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Where the time of an answer went, seconds."""
+
+    sampling: float = 0.0
+    modelling: float = 0.0
+    prediction: float = 0.0
+    verification: float = 0.0
+
+    def to_json(self) -> dict[str, float]:
+        """By name."""
+        return {name: getattr(self, name) for name in ("sampling", "modelling", "prediction", "verification")}
+
+
+@dataclass(slots=True)
+class Session:
+    """What a question is answered with; a context manager.
+
+    Parameters
+    ----------
+    request : SetupRequest
+    home : Path, optional
+        The store's folder.
+    parameters : Parameters
+        Of the model generator.
+    on_progress : callable
+
+    Raises
+    ------
+    UsageError, LibraryError, StoreError
+        If the setup or the store cannot be had.
+    """
+
+    request: SetupRequest = field(default_factory=SetupRequest)
+    home: Path | None = None
+    parameters: Parameters = field(default_factory=Parameters)
+    on_progress: OnProgress = no_progress
+    spent: Spent = field(init=False, default=Spent())
+    store: Store = field(init=False)
+    sampler: Sampler = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.store = Store(self.home)
+        try:
+            backend = open_backend(self.request)
+            floor = self.store.facts(backend.setup).get("probe_floor", float("inf"))
+            self.sampler = Sampler(backend, floor)
+        except BaseException:
+            self.store.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.sampler.backend.close()
+        self.store.close()
+
+    def check_sizes(self, n: Many[int]) -> None:
+        """Refuses sizes whose operands would not fit into memory."""
+        check_memory(max(n), self.sampler.setup.item_bytes, available_memory())
+
+    @property
+    def peak(self) -> float:
+        """Flops per second of a large dgemm (or sgemm), measured once for a setup."""
+        known = self.store.facts(self.sampler.setup).get("peak_flops_per_second")
+        if known is None:
+            known = self.measure_peak()
+            self.store.note_facts(self.sampler.setup, peak_flops_per_second=known)
+        return float(known)
+
+    def measure_peak(self) -> float:
+        """Flops per second of the fastest of some large dgemm (or sgemm)."""
+        operands = [View(name, 0, 0, PEAK_SIZE, PEAK_SIZE, MODEL_LD) for name in ("A", "B", "C")]
+        job = warm_job(bind(find_kernel("gemm"), "N", "N", 1, operands[0], operands[1], 1, operands[2]))
+        batch = self.sampler.measure([job], PEAK_REPETITIONS, label="measuring the peak")
+        return float(job.flops / batch.measurements[0].seconds.min())
+
+    @property
+    def noise_floor(self) -> float:
+        """Relative difference between measurements of the same thing, as last seen on the setup."""
+        return float(self.store.facts(self.sampler.setup).get("noise_floor", 0.0))
+
+    def replay(self, sequences: list[Sequence]) -> tuple[list[Replay], State]:
+        """Predicted run times of sequences, and the state of the core that they are for."""
+        began = time.perf_counter()
+        builder = ModelBuilder(self.sampler, self.store, self.parameters, self.on_progress)
+        models = builder.provide(needs_of(sequences))
+        sampling = sum(batch.seconds for batch in builder.batches)
+        provided = time.perf_counter()
+        replays = [replay(sequence, by_models(models)) for sequence in sequences]
+        self.spent = replace(
+            self.spent,
+            sampling=self.spent.sampling + sampling,
+            modelling=self.spent.modelling + provided - began - sampling,
+            prediction=self.spent.prediction + time.perf_counter() - provided,
+        )
+        states = [model.state for model in models.values()]
+        return replays, states[0] if len(set(states)) == 1 else "mixed"
+
+

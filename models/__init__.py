@@ -1,0 +1,11 @@
+"""Models: estimates of kernel run times.
+
+parameters   the generator's configuration and its presets
+domain, grid, fit   boxes of sizes, sampling points, polynomials
+refinement   the adaptive generation
+piecewise    what it yields: models
+sampling     the calls that a model's points stand for
+builder      models on demand, from the store or by sampling
+store, model_file   what is kept
+summary      the five statistics
+"""

@@ -1,0 +1,90 @@
+"""Domains: boxes of sizes, both bounds included."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from blascast.sampler.errors import UsageError
+
+Split = Literal["middle", "geometric"]
+STEP = 8  # sizes are modelled at its multiples: all libraries have minima of their run times there
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Domain:
+    """A box of sizes, lower[i] <= size i <= upper[i].
+
+    Raises
+    ------
+    UsageError
+        If a bound is not positive or the lower one exceeds the upper one.
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.lower) != len(self.upper) or not self.lower:
+            raise UsageError(f"a domain needs as many lower as upper bounds, got {self.lower} and {self.upper}")
+        if any(low < 1 or low > high for low, high in zip(self.lower, self.upper, strict=True)):
+            raise UsageError(f"a domain needs 1 <= lower <= upper, got {self.lower} and {self.upper}")
+
+    def contains(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which rows of an array of shape (n, d) lie inside: array of shape (n,)."""
+        inside = (sizes >= np.array(self.lower)) & (sizes <= np.array(self.upper))
+        return np.asarray(inside.all(axis=1))
+
+    def halves(self, minimum_width: int, split: Split = "middle") -> "tuple[Domain, Domain] | None":
+        """Two parts along the size with the largest upper/lower ratio (dissertation, section 3.2.5).
+
+        They meet at 8 floor((l + u + 8) / 16) (``"middle"``), or at sqrt(l u) rounded to a multiple of
+        8 (``"geometric"``). None if no size is at least twice the minimum width.
+        """
+        by_ratio = sorted(range(len(self.lower)), key=lambda i: self.upper[i] / self.lower[i], reverse=True)
+        for i in by_ratio:
+            low, high = self.lower[i], self.upper[i]
+            middle = (low + high) / 2 if split == "middle" else math.sqrt(low * high)
+            at = STEP * math.floor(middle / STEP + 0.5)
+            if low < at < high and high - low >= 2 * minimum_width:
+                return self._bounded(i, low, at), self._bounded(i, at, high)
+        return None
+
+    def minus(self, other: "Domain") -> "list[Domain]":
+        """Boxes that cover what of this one is outside the other; they share its boundary.
+
+        Examples
+        --------
+        >>> Domain((8, 8), (100, 40)).minus(Domain((8, 8), (64, 64)))
+        [Domain(lower=(64, 8), upper=(100, 40))]
+        """
+        if any(o_low > high or o_high < low for low, high, o_low, o_high in self._against(other)):
+            return [self]
+        rest, remaining = [], self
+        for i, (low, high, o_low, o_high) in enumerate(self._against(other)):
+            if low < o_low:
+                rest.append(remaining._bounded(i, low, o_low))
+            if o_high < high:
+                rest.append(remaining._bounded(i, o_high, high))
+            remaining = remaining._bounded(i, max(low, o_low), min(high, o_high))
+        return rest
+
+    def _against(self, other: "Domain") -> "zip[tuple[int, int, int, int]]":
+        return zip(self.lower, self.upper, other.lower, other.upper, strict=True)
+
+    def _bounded(self, index: int, low: int, high: int) -> "Domain":
+        lower, upper = list(self.lower), list(self.upper)
+        lower[index], upper[index] = low, high
+        return Domain(tuple(lower), tuple(upper))
+
+    def __str__(self) -> str:
+        return " x ".join(f"{low}..{high}" for low, high in zip(self.lower, self.upper, strict=True))
+
+
+def uncovered(wanted: Domain, covered: "list[Domain]") -> "list[Domain]":
+    """Boxes that cover what of `wanted` none of `covered` contains."""
+    rest = [wanted]
+    for domain in covered:
+        rest = [part for box in rest for part in box.minus(domain)]
+    return rest

@@ -1,0 +1,99 @@
+"""The model file format: JSON that begins with format, version and setup.
+
+Version history: 1, the first.
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from blascast.sampler.errors import BlascastError, StoreError
+from blascast.sampler.setup import Setup, setup_from_json
+
+from .domain import Domain
+from .parameters import Parameters
+from .piecewise import Model, ModelKey, Piece
+
+FORMAT = "blascast model"
+VERSION = 1
+_STATES = ("free", "busy", "mixed")
+
+
+def model_to_json(setup: Setup, model: Model) -> str:
+    """The text of a model file."""
+    parameters = {k: v if v != float("inf") else None for k, v in asdict(model.parameters).items()}
+    values = {
+        "format": FORMAT,
+        "version": VERSION,
+        "setup": setup.to_json(),
+        "key": asdict(model.key),
+        "state": model.state,
+        "stopped": model.stopped,
+        "seconds": model.seconds,
+        "parameters": parameters,
+        "exponents": model.exponents,
+        "pieces": [_piece_to_json(piece) for piece in model.pieces],
+    }
+    return json.dumps(values, indent=1, allow_nan=False)
+
+
+def _piece_to_json(piece: Piece) -> dict[str, Any]:
+    return {
+        "lower": piece.domain.lower,
+        "upper": piece.domain.upper,
+        "error": piece.error,
+        "noise": piece.noise,
+        "points": piece.points,
+        "coefficients": piece.coefficients.tolist(),
+    }
+
+
+def model_from_json(text: str, path: Path) -> tuple[Setup, Model]:
+    """The setup and model in the text of a file.
+
+    Raises
+    ------
+    StoreError
+        If the text is no model file, or one of a later version.
+    """
+    try:
+        values = json.loads(text)
+        if values["format"] != FORMAT:
+            raise StoreError(f"{path} is no model file of blascast; remove it")
+        if values["version"] != VERSION:
+            raise StoreError(f"{path} is of version {values['version']}, this blascast reads {VERSION}; remove it")
+        return setup_from_json(values["setup"]), _model(values)
+    except StoreError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError, BlascastError) as error:
+        raise StoreError(f"{path} is corrupt ({type(error).__name__}: {error}); remove it") from error
+
+
+def _model(values: dict[str, Any]) -> Model:
+    parameters = {k: v if v is not None else float("inf") for k, v in values["parameters"].items()}
+    exponents = tuple(tuple(int(power) for power in monomial) for monomial in values["exponents"])
+    if values["state"] not in _STATES:
+        raise ValueError(f"unknown state {values['state']!r}")
+    if not values["pieces"] or not exponents:
+        raise ValueError("no pieces")
+    return Model(
+        ModelKey(**values["key"]),
+        exponents,
+        tuple(_piece(piece, exponents) for piece in values["pieces"]),
+        values["state"],
+        str(values["stopped"]),
+        float(values["seconds"]),
+        Parameters(**parameters),
+    )
+
+
+def _piece(values: dict[str, Any], exponents: tuple[tuple[int, ...], ...]) -> Piece:
+    coefficients = np.array(values["coefficients"], dtype=float)
+    if coefficients.shape != (len(exponents), 5) or not np.all(np.isfinite(coefficients)):
+        raise ValueError(f"coefficients of shape {coefficients.shape} for {len(exponents)} monomials")
+    domain = Domain(tuple(map(int, values["lower"])), tuple(map(int, values["upper"])))
+    if len(domain.lower) != len(exponents[0]):
+        raise ValueError(f"a domain of {len(domain.lower)} sizes for monomials in {len(exponents[0])}")
+    return Piece(domain, coefficients, float(values["error"]), float(values["noise"]), int(values["points"]))

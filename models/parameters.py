@@ -1,0 +1,90 @@
+"""The configuration of the model generator, and its presets by name."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from blascast.sampler.errors import UsageError
+
+from .domain import Split
+from .grid import GRIDS
+
+Reference = Literal["min", "median"]
+ErrorMeasure = Literal["mean", "p90", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """How models are generated (dissertation, section 3.3).
+
+    Parameters
+    ----------
+    overfitting : int
+        By how much the degree exceeds the flop polynomial's, in each size.
+    overfitting_3d : int
+        The same for kernels with three sizes.
+    oversampling : int
+        Grid points along each size beyond degree + 1.
+    grid : str
+        ``"chebyshev"`` or ``"cartesian"``.
+    repetitions : int
+        Samples of each point.
+    reference : str
+        The statistic whose error decides: ``"min"`` or ``"median"``.
+    error_measure : str
+        What of the relative errors at the points decides: ``"mean"``, ``"p90"`` or ``"max"``.
+    bound : float
+        The error to get below, relative.
+    minimum_width, minimum_width_3d : int
+        Domains are not halved below it; for kernels with up to two sizes, and with three.
+    split : str
+        Where domains are cut: ``"middle"``, or ``"geometric"`` (at the geometric mean of the bounds).
+    noise_factor : float
+        Halving stops when the error is below so many times the samples' own noise; 0: never.
+    reuse : bool
+        Whether samples taken for an enclosing domain serve a part of it too.
+    targeted : bool
+        Whether refinement goes where a question's calls spend their time.
+    seconds : float
+        Time after which no more is sampled for one question.
+    """
+
+    overfitting: int = 1
+    overfitting_3d: int = 0
+    oversampling: int = 2
+    grid: str = "chebyshev"
+    repetitions: int = 8
+    reference: Reference = "median"
+    error_measure: ErrorMeasure = "p90"
+    bound: float = 0.02
+    minimum_width: int = 32
+    minimum_width_3d: int = 64
+    split: Split = "geometric"
+    noise_factor: float = 1.5
+    reuse: bool = True
+    targeted: bool = True
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.grid not in GRIDS:
+            raise UsageError(f"the grid must be one of {', '.join(GRIDS)}, got {self.grid!r}")
+        if min(self.overfitting, self.overfitting_3d, self.oversampling) < 0:
+            raise UsageError("overfitting and oversampling must not be negative")
+        if min(self.repetitions, self.minimum_width, self.minimum_width_3d) < 1 or self.bound <= 0:
+            raise UsageError("repetitions, bound and minimum widths must be positive")
+
+
+# The default of the dissertation's Table 3.3.
+PEISE2017 = Parameters(
+    overfitting=2,
+    oversampling=4,
+    repetitions=10,
+    reference="min",
+    error_measure="max",
+    bound=0.01,
+    split="middle",
+    noise_factor=0.0,
+    reuse=False,
+    targeted=False,
+    seconds=float("inf"),
+)
+PRESETS = {"default": Parameters(), "peise2017": PEISE2017}

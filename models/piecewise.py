@@ -1,0 +1,142 @@
+"""Models: piecewise polynomials of a kernel's run time."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from blascast.sampler.sample import State
+
+from .domain import Domain, uncovered
+from .fit import Exponents, design_matrix
+from .parameters import Parameters
+from .summary import MAX, MEAN, MEDIAN, MIN, STD, FloatArray
+
+_NEGLIGIBLE = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A polynomial for each statistic, valid on a domain.
+
+    Parameters
+    ----------
+    domain : Domain
+    coefficients : array of shape (n_monomials, 5)
+        Of the monomials in sizes / domain.upper, seconds.
+    error : float
+        Root mean square of the relative error of the median at points left out of the fit.
+    noise : float
+        Standard error of the samples' medians, relative, root mean square.
+    points : int
+        Points it was fitted to.
+    """
+
+    domain: Domain
+    coefficients: FloatArray
+    error: float
+    noise: float
+    points: int
+
+    def evaluate(self, sizes: npt.NDArray[np.int64], exponents: Exponents) -> FloatArray:
+        """The five statistics at sizes of shape (n, d): array of shape (n, 5), seconds."""
+        return design_matrix(sizes, exponents, np.array(self.domain.upper, dtype=float)) @ self.coefficients
+
+
+@dataclass(frozen=True, slots=True)
+class ModelKey:
+    """What a model is of."""
+
+    kernel: str
+    case: str
+    ld: int
+
+    def __str__(self) -> str:
+        return f"{self.kernel} {self.case}".strip()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A piecewise polynomial of one case of a kernel.
+
+    Parameters
+    ----------
+    key : ModelKey
+    exponents : monomials
+    pieces : tuple of Piece
+    state : str
+        Of the core while it was sampled.
+    stopped : str
+        Why refinement ended.
+    seconds : float
+        What sampling cost.
+    parameters : Parameters
+    """
+
+    key: ModelKey
+    exponents: Exponents
+    pieces: tuple[Piece, ...]
+    state: State
+    stopped: str
+    seconds: float
+    parameters: Parameters
+
+    @property
+    def domains(self) -> list[Domain]:
+        """The domains of its pieces."""
+        return [piece.domain for piece in self.pieces]
+
+    @property
+    def error(self) -> float:
+        """Median over the pieces of their relative errors."""
+        return float(np.median([piece.error for piece in self.pieces]))
+
+    def joined(self, other: "Model") -> "Model":
+        """This model with the other's pieces wherever this one has none.
+
+        They only join when they are alike: same state, parameters and monomials; else this one remains.
+        """
+        alike = (self.state, self.parameters, self.exponents) == (other.state, other.parameters, other.exponents)
+        if not alike:
+            return self
+        more = tuple(piece for piece in other.pieces if uncovered(piece.domain, self.domains))
+        return replace(self, pieces=self.pieces + more, seconds=self.seconds + (other.seconds if more else 0.0))
+
+    def piece_of(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Index of the first piece that contains each row of an (n, d) array, -1 if none does."""
+        found = np.full(len(sizes), -1)
+        for index, piece in enumerate(self.pieces):
+            found[(found < 0) & piece.domain.contains(sizes)] = index
+        return found
+
+    def evaluate(self, sizes: npt.NDArray[np.int64]) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        """The five statistics at sizes, and the piece that each was computed by.
+
+        Parameters
+        ----------
+        sizes : integer array of shape (n, d)
+            All inside the pieces' domains.
+
+        Returns
+        -------
+        statistics : array of shape (n, 5), seconds
+            Ordered: 0 < min <= median <= max, and the mean between min and max.
+        pieces : integer array of shape (n,)
+        """
+        indices = self.piece_of(sizes)
+        statistics = np.full((len(sizes), 5), np.nan)
+        for index in np.unique(indices[indices >= 0]):
+            here = indices == index
+            statistics[here] = self.pieces[index].evaluate(sizes[here], self.exponents)
+        return _ordered(statistics), indices
+
+
+def _ordered(statistics: FloatArray) -> FloatArray:
+    """Independent fits may cross by a hair, or dip below zero between points; times do neither."""
+    median = np.maximum(statistics[:, MEDIAN], _NEGLIGIBLE * np.abs(statistics[:, MEDIAN]) + 1e-12)
+    ordered = np.empty_like(statistics)
+    ordered[:, MEDIAN] = median
+    ordered[:, MIN] = np.clip(statistics[:, MIN], _NEGLIGIBLE * median, median)
+    ordered[:, MAX] = np.maximum(statistics[:, MAX], median)
+    ordered[:, MEAN] = np.clip(statistics[:, MEAN], ordered[:, MIN], ordered[:, MAX])
+    ordered[:, STD] = np.maximum(statistics[:, STD], 0.0)
+    return ordered

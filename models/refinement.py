@@ -1,0 +1,266 @@
+"""Adaptive refinement: subdivides domains until polynomials fit (dissertation, section 3.2.5).
+
+A refinement says which points it wants sampled, is given their observations, and decides which
+regions to halve; whoever drives it (the builder) takes the samples of many refinements together.
+
+Without a workload, every region is halved until its own error is within the bound. With one, only
+the regions that dominate the error of the workload's run time are, until that is within the bound:
+
+1. The error of a region is the root mean square of its points' held-out errors.
+2. Its contribution to a configuration is that error times the time that the configuration's calls
+   spend in it, over the run time of the configuration (all kernels).
+3. A configuration is good when its contributions add up to at most KERNEL_SHARE of the bound (the
+   errors of the several kernels add as independent ones do).
+4. Regions with at least a DOMINANT fraction of the largest contribution to a configuration that is
+   not good are halved, unless that has ceased to help: their error is explained by the samples' own
+   noise, halving twice did not reduce it below GAIN of what it was, or they are at the minimum width.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .domain import Domain
+from .fit import Exponents, degrees, fit
+from .grid import grid_points
+from .parameters import Parameters
+from .piecewise import Piece
+from .summary import MEDIAN, STATISTICS, FloatArray
+
+Point: TypeAlias = tuple[int, ...]
+KERNEL_SHARE = 0.5
+DOMINANT = 0.25
+GAIN = 0.8
+_LEAST_ERROR = 1e-4  # a clock cannot tell relative differences much smaller
+_MEASURES: dict[str, Callable[[FloatArray], np.floating]] = {
+    "mean": np.mean,
+    "p90": lambda errors: np.percentile(errors, 90),
+    "max": np.max,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """What sampling found at one point.
+
+    Parameters
+    ----------
+    statistics : array of shape (5,), seconds
+    standard_error : float
+        Of the reference statistic, relative to it.
+    seconds : float
+        What taking the samples cost.
+    """
+
+    statistics: FloatArray
+    standard_error: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workload:
+    """The calls of one kernel case that a question will replay.
+
+    Parameters
+    ----------
+    sizes : integer array of shape (n_calls, d)
+    owner : integer array of shape (n_calls,)
+        The configuration that each call belongs to.
+    configurations : int
+    """
+
+    sizes: npt.NDArray[np.int64]
+    owner: npt.NDArray[np.int64]
+    configurations: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refined:
+    """What refinement ended with.
+
+    Parameters
+    ----------
+    pieces : tuple of Piece
+    stopped : str
+        ``"bound"``, ``"noise"``, ``"no gain"``, ``"minimum width"`` or ``"time"``.
+    seconds : float
+        What sampling cost.
+    """
+
+    pieces: tuple[Piece, ...]
+    stopped: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Region:
+    """A domain, the polynomials on it, and their errors.
+
+    `error` is by the parameters' measure, at the fitted points; `over_noise` the held-out error in
+    units of the samples' noise; `earlier` the held-out errors of the domains it was cut from.
+    """
+
+    piece: Piece
+    error: float
+    over_noise: float
+    earlier: tuple[float, ...]
+
+    @property
+    def domain(self) -> Domain:
+        return self.piece.domain
+
+
+class Refinement:
+    """The refinement of one kernel case.
+
+    Parameters
+    ----------
+    domains : sequence of Domain
+        To be covered.
+    exponents : monomials of the polynomials
+    parameters : Parameters
+    workload : Workload, optional
+        What the model is for.
+
+    Attributes
+    ----------
+    wanted : list of points
+        To be sampled next.
+    stopped : str or None
+        Why it ended.
+    """
+
+    def __init__(
+        self,
+        domains: Sequence[Domain],
+        exponents: Exponents,
+        parameters: Parameters,
+        workload: Workload | None = None,
+    ) -> None:
+        self._exponents, self._parameters, self._workload = exponents, parameters, workload
+        self._observed: dict[Point, Observation] = {}
+        self._regions: list[_Region] = []
+        self._pending: list[tuple[Domain, tuple[float, ...]]] = [(domain, ()) for domain in domains]
+        self.stopped: str | None = None
+        self.wanted = self._missing_points()
+
+    @property
+    def targeted(self) -> bool:
+        """Whether it has a workload."""
+        return self._workload is not None
+
+    def observe(self, observations: Sequence[Observation]) -> None:
+        """Takes the observations of the wanted points, in their order, and fits the new regions."""
+        self._observed.update(zip(self.wanted, observations, strict=True))
+        self._regions += [self._fitted(domain, earlier) for domain, earlier in self._pending]
+        self._pending, self.wanted = [], []
+
+    def seconds_by_configuration(self) -> FloatArray:
+        """Estimated time that each configuration of the workload spends in this kernel case."""
+        assert self._workload is not None
+        return np.asarray(self._seconds_by_region().sum(axis=1))
+
+    def advance(self, totals: FloatArray | None = None) -> None:
+        """Decides which regions to halve, given each configuration's run time over all kernels."""
+        assert (totals is None) == (self._workload is None)
+        unsatisfied = self._unsatisfied() if totals is None else self._dominant(totals)
+        if not unsatisfied:
+            self.stopped = "bound"
+            return
+        obstacles = {index: self._obstacle(self._regions[index]) for index in unsatisfied}
+        halved = {index for index, obstacle in obstacles.items() if obstacle is None}
+        if not halved:
+            self.stopped = max(filter(None, obstacles.values()), key=list(obstacles.values()).count)
+            return
+        self._halve(halved)
+
+    def result(self) -> Refined:
+        """The pieces so far."""
+        seconds = sum(observation.seconds for observation in self._observed.values())
+        return Refined(tuple(region.piece for region in self._regions), self.stopped or "time", seconds)
+
+    # --- which regions
+
+    def _unsatisfied(self) -> list[int]:
+        """Regions whose own error exceeds the bound."""
+        return [i for i, region in enumerate(self._regions) if region.error > self._parameters.bound]
+
+    def _dominant(self, totals: FloatArray) -> list[int]:
+        """Regions that can still be halved and dominate a configuration that is not good."""
+        errors = np.array([region.piece.error for region in self._regions])
+        contributions = self._seconds_by_region() / totals[:, None] * errors
+        bad = contributions[contributions.sum(axis=1) > KERNEL_SHARE * self._parameters.bound]
+        if not len(bad):
+            return []
+        possible = np.array([self._obstacle(region) is None for region in self._regions])
+        if not possible.any():
+            return list(range(len(self._regions)))
+        bad = bad * possible
+        largest = np.maximum(bad.max(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.flatnonzero((bad >= DOMINANT * largest).any(axis=0)).tolist()
+
+    def _obstacle(self, region: _Region) -> str | None:
+        """Why halving a region would not help, or None."""
+        parameters = self._parameters
+        if parameters.noise_factor and region.over_noise <= parameters.noise_factor:
+            return "noise"
+        if self._workload and len(region.earlier) > 1 and region.piece.error > GAIN * region.earlier[-2]:
+            return "no gain"
+        return None if region.domain.halves(self._minimum_width, parameters.split) else "minimum width"
+
+    def _halve(self, indices: set[int]) -> None:
+        for index in indices:
+            region = self._regions[index]
+            halves = region.domain.halves(self._minimum_width, self._parameters.split)
+            assert halves is not None
+            self._pending += [(half, (*region.earlier, region.piece.error)) for half in halves]
+        self._regions = [region for index, region in enumerate(self._regions) if index not in indices]
+        self.wanted = self._missing_points()
+
+    # --- points and fits
+
+    @property
+    def _minimum_width(self) -> int:
+        three = len(self._exponents[0]) > 2
+        return self._parameters.minimum_width_3d if three else self._parameters.minimum_width
+
+    def _points(self, domain: Domain) -> list[Point]:
+        counts = [degree + 1 + self._parameters.oversampling for degree in degrees(self._exponents)]
+        return grid_points(domain, counts, self._parameters.grid)
+
+    def _missing_points(self) -> list[Point]:
+        points = {point for domain, _ in self._pending for point in self._points(domain)}
+        return sorted(points - set(self._observed))
+
+    def _fitted(self, domain: Domain, earlier: tuple[float, ...]) -> _Region:
+        sizes = np.array(list(self._observed) if self._parameters.reuse else self._points(domain))
+        sizes = sizes[domain.contains(sizes)]
+        observations = [self._observed[tuple(point)] for point in sizes.tolist()]
+        statistics = np.array([observation.statistics for observation in observations])
+        result = fit(sizes, statistics, self._exponents, np.array(domain.upper, dtype=float))
+        noise = np.array([observation.standard_error for observation in observations])
+        pooled = np.maximum(np.maximum(noise, np.median(noise)), _LEAST_ERROR)
+        piece = Piece(domain, result.coefficients, _rms(result.held_out), _rms(noise), len(sizes))
+        residuals = np.abs(result.residuals[:, STATISTICS.index(self._parameters.reference)])
+        error = float(_MEASURES[self._parameters.error_measure](residuals))
+        return _Region(piece, error, _rms(result.held_out / pooled), earlier)
+
+    def _seconds_by_region(self) -> FloatArray:
+        """Time that each configuration's calls spend in each region: (n_configurations, n_regions)."""
+        assert self._workload is not None
+        sizes, owner, count = self._workload.sizes, self._workload.owner, self._workload.configurations
+        seconds = np.zeros((count, len(self._regions)))
+        left = np.ones(len(sizes), dtype=bool)
+        for index, region in enumerate(self._regions):
+            here = left & region.domain.contains(sizes)
+            left &= ~here
+            medians = region.piece.evaluate(sizes[here], self._exponents)[:, MEDIAN]
+            seconds[:, index] = np.bincount(owner[here], weights=np.abs(medians), minlength=count)
+        return seconds
+
+
+def _rms(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2)))

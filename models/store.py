@@ -1,0 +1,227 @@
+"""The store: samples in SQLite, models as JSON files, keyed by the setup's fingerprint.
+
+    HOME/samples.sqlite                  measurements with all their samples; facts about setups
+    HOME/models/FINGERPRINT/KERNEL-CASE-ld.json
+
+The database is in write-ahead mode and a batch is one transaction, so a killed process loses the
+batch in flight at most. Model files are replaced as a whole, under a lock. Opening either never
+runs code.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from blascast.sampler.errors import StoreError
+from blascast.sampler.sample import Batch, Sample, State
+from blascast.sampler.setup import Setup
+
+from .model_file import model_from_json, model_to_json
+from .piecewise import Model, ModelKey
+from .refinement import Point
+
+SCHEMA_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS setups (
+    fingerprint TEXT PRIMARY KEY, description TEXT NOT NULL, facts TEXT NOT NULL DEFAULT '{}');
+CREATE TABLE IF NOT EXISTS measurements (
+    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, kernel TEXT NOT NULL, "case" TEXT NOT NULL,
+    ld INTEGER NOT NULL, sizes TEXT NOT NULL, precondition TEXT NOT NULL, state TEXT NOT NULL, floor REAL NOT NULL,
+    taken REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS by_case ON measurements (fingerprint, kernel, "case", ld, precondition, state);
+CREATE TABLE IF NOT EXISTS samples (
+    measurement INTEGER NOT NULL REFERENCES measurements (id), seconds REAL NOT NULL, quietest REAL NOT NULL,
+    busiest REAL NOT NULL, clock REAL NOT NULL, switches INTEGER NOT NULL, started REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS by_measurement ON samples (measurement);
+"""
+_BUSY_SECONDS = 60.0
+_WARM = "warm"
+
+
+def default_home() -> Path:
+    """The folder BLASCAST_HOME, else the platform's folder for user data."""
+    named = os.environ.get("BLASCAST_HOME")
+    return Path(named) if named else Path(platformdirs.user_data_dir("blascast"))
+
+
+class Store:
+    """What was measured and modelled earlier.
+
+    Parameters
+    ----------
+    home : Path, optional
+        Its folder, made if need be; by default that of `default_home`.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be read or written, or is not a store.
+    """
+
+    def __init__(self, home: Path | None = None) -> None:
+        self.home = home or default_home()
+        with self._explained():
+            (self.home / "models").mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(self.home / "samples.sqlite", timeout=_BUSY_SECONDS)
+            self._open_database()
+
+    def _open_database(self) -> None:
+        self._database.execute("PRAGMA journal_mode = WAL")
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                f"the store at {self.home} is of version {version}, this blascast reads up to {SCHEMA_VERSION}; "
+                "update blascast or set BLASCAST_HOME to another folder"
+            )
+        self._database.executescript(_SCHEMA)
+        with self._database:
+            self._database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._database.close()
+
+    # --- setups
+
+    def facts(self, setup: Setup) -> dict[str, Any]:
+        """What is known about a setup: the floor of its probes, its peak, its noise floor."""
+        with self._explained():
+            row = self._database.execute(
+                "SELECT facts FROM setups WHERE fingerprint = ?", (setup.fingerprint,)
+            ).fetchone()
+            return dict(json.loads(row[0])) if row else {}
+
+    def note_facts(self, setup: Setup, **facts: float) -> None:
+        """Adds to what is known about a setup."""
+        with self._explained(), self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            known = {**self.facts(setup), **facts}
+            self._database.execute(
+                "INSERT INTO setups VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET facts = excluded.facts",
+                (setup.fingerprint, json.dumps(setup.to_json()), json.dumps(known)),
+            )
+
+    # --- samples
+
+    def save_samples(self, batch: Batch, names: Sequence[tuple[ModelKey, Point]]) -> None:
+        """Keeps the samples of a batch, all or none of them; `names` says what each measurement is of."""
+        with self._explained(), self._database:
+            for (key, point), measurement in zip(names, batch.measurements, strict=True):
+                cursor = self._database.execute(
+                    "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*_keys(batch.setup, key), json.dumps(point), _WARM, batch.state, batch.floor, time.time()),
+                )
+                rows = [(cursor.lastrowid, *astuple(sample)) for sample in measurement.samples]
+                self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def load_samples(self, setup: Setup, key: ModelKey, state: State) -> dict[Point, list[Sample]]:
+        """The samples of a case that count in the given state, by point."""
+        query = (
+            "SELECT m.sizes, m.floor, s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started "
+            "FROM measurements m JOIN samples s ON s.measurement = m.id "
+            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ?'
+        )
+        found: dict[Point, list[Sample]] = {}
+        with self._explained():
+            for sizes, floor, *values in self._database.execute(query, (*_keys(setup, key), _WARM)):
+                sample = Sample(*values)
+                if sample.verdict(state, floor) == "ok":
+                    found.setdefault(tuple(json.loads(sizes)), []).append(sample)
+        return found
+
+    def prevailing_state(self, setup: Setup) -> State | None:
+        """The state that most of the setup's measurements are of."""
+        query = "SELECT state FROM measurements WHERE fingerprint = ? GROUP BY state ORDER BY COUNT(*) DESC LIMIT 1"
+        with self._explained():
+            row = self._database.execute(query, (setup.fingerprint,)).fetchone()
+        return row[0] if row else None
+
+    # --- models
+
+    def load_model(self, setup: Setup, key: ModelKey) -> Model | None:
+        """The model of a case, or None.
+
+        Raises
+        ------
+        StoreError
+            If the file is corrupt, or holds a model of another setup or case.
+        """
+        path = self._model_path(setup, key)
+        with self._explained():
+            if not path.exists():
+                return None
+            found_setup, model = model_from_json(path.read_text(), path)
+        if found_setup != setup:
+            raise StoreError(f"{path} belongs to another setup ({found_setup}); remove it")
+        if model.key != key:
+            raise StoreError(f"{path} holds a model of {model.key}, not {key}; remove it")
+        return model
+
+    def save_model(self, setup: Setup, model: Model) -> Model:
+        """Keeps a model, joined with pieces that another process has saved meanwhile; the result."""
+        path = self._model_path(setup, model.key)
+        with self._explained():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._lock():
+                earlier = self.load_model(setup, model.key)
+                joined = model if earlier is None else model.joined(earlier)
+                _replace(path, model_to_json(setup, joined))
+        return joined
+
+    def all_models(self) -> list[tuple[Setup, Model]]:
+        """Every model with its setup."""
+        with self._explained():
+            paths = sorted((self.home / "models").glob("*/*.json"))
+            return [model_from_json(path.read_text(), path) for path in paths]
+
+    def _model_path(self, setup: Setup, key: ModelKey) -> Path:
+        case = key.case.replace(" ", "_")
+        return self.home / "models" / setup.fingerprint / f"{key.kernel}-{case}-{key.ld}.json"
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        with (self.home / "models" / "lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turns what the file system and SQLite say into one line with a way out."""
+        try:
+            yield
+        except (OSError, sqlite3.OperationalError) as error:
+            raise StoreError(
+                f"the store at {self.home} cannot be used ({error}); make room, or set BLASCAST_HOME to a "
+                "folder that can be written"
+            ) from error
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            raise StoreError(
+                f"the store at {self.home} is corrupt ({error}); move it away or set BLASCAST_HOME to another folder"
+            ) from error
+
+
+def _keys(setup: Setup, key: ModelKey) -> tuple[str, str, str, int]:
+    return setup.fingerprint, key.kernel, key.case, key.ld
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes a file as a whole: a reader sees the old text or the new one."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,87 @@
+"""Predictions: statistics of run times and what follows from them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from blascast.models.summary import MAX, MEAN, MEDIAN, MIN, STATISTICS, STD
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Statistics of a run time, seconds.
+
+    Examples
+    --------
+    >>> Times(1.0, 2.0, 2.0, 4.0, 0.5).performance(8.0)
+    Performance(min=2.0, median=4.0, mean=4.25, max=8.0, std=1.0)
+    """
+
+    min: float
+    median: float
+    mean: float
+    max: float
+    std: float
+
+    @classmethod
+    def of(cls, statistics: FloatArray) -> "Times":
+        """From an array of the five statistics."""
+        return cls(*(float(value) for value in statistics))
+
+    def to_json(self) -> dict[str, float]:
+        """By name, seconds."""
+        return {name: getattr(self, name) for name in STATISTICS}
+
+    def performance(self, flops: float) -> "Performance":
+        """Flops per second: the minimum follows from the longest time, and so on.
+
+        The mean and deviation are those of flops / t to second order (dissertation, section 4.1).
+        """
+        return Performance(
+            min=flops / self.max,
+            median=flops / self.median,
+            mean=flops / self.mean * (1 + self.std**2 / self.mean**2),
+            max=flops / self.min,
+            std=flops * self.std / self.mean**2,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """Statistics of a performance, flops per second."""
+
+    min: float
+    median: float
+    mean: float
+    max: float
+    std: float
+
+
+def add_calls(statistics: FloatArray, owner: npt.NDArray[np.int64], configurations: int) -> FloatArray:
+    """Sums statistics over the calls of each configuration; variances add for the deviation.
+
+    Parameters
+    ----------
+    statistics : array of shape (n_calls, 5), seconds
+    owner : integer array of shape (n_calls,)
+        The configuration that each call belongs to.
+    configurations : int
+
+    Returns
+    -------
+    array of shape (configurations, 5)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> calls = np.array([[1, 1, 1, 1, 3.0], [2, 2, 2, 2, 4.0]])
+    >>> add_calls(calls, np.array([0, 0]), 1).tolist()
+    [[3.0, 3.0, 3.0, 3.0, 5.0]]
+    """
+    total = np.empty((configurations, 5))
+    for s in (MIN, MEDIAN, MEAN, MAX):
+        total[:, s] = np.bincount(owner, weights=statistics[:, s], minlength=configurations)
+    total[:, STD] = np.sqrt(np.bincount(owner, weights=statistics[:, STD] ** 2, minlength=configurations))
+    return total

@@ -1,0 +1,140 @@
+"""Replays call sequences against models: the run times of whole algorithms, for whole sweeps at once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from blascast.algorithms import CallArray, Sequence
+from blascast.models.builder import Need
+from blascast.models.domain import STEP, Domain
+from blascast.models.piecewise import Model, ModelKey
+from blascast.models.refinement import Workload
+from blascast.models.sampling import case_of_call
+from blascast.models.summary import MEDIAN
+
+from .prediction import FloatArray, add_calls
+
+# What estimates calls: statistics of shape (n_calls, 5) in seconds, the relative error of each
+# call's median, and a label that calls with a common cause of error share.
+Estimate = Callable[[CallArray], tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share:
+    """What one statement of an algorithm contributes, by configuration.
+
+    Parameters
+    ----------
+    label : str
+        Kernel and case.
+    calls : integer array of shape (n_configurations,)
+    seconds : array of shape (n_configurations,)
+        Median.
+    flops : array of shape (n_configurations,)
+    """
+
+    label: str
+    calls: npt.NDArray[np.int64]
+    seconds: FloatArray
+    flops: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """Predicted run times of a sequence.
+
+    Parameters
+    ----------
+    sequence : Sequence
+    statistics : array of shape (n_configurations, 5), seconds
+    error : array of shape (n_configurations,)
+        Standard error of the median, seconds, from the models' errors.
+    shares : tuple of Share, one for each statement
+    """
+
+    sequence: Sequence
+    statistics: FloatArray
+    error: FloatArray
+    shares: tuple[Share, ...]
+
+
+def replay(sequence: Sequence, estimate: Estimate) -> Replay:
+    """Predicts all configurations of a sequence.
+
+    Errors of calls that one piece estimates are taken as one (they add), those of different pieces
+    as independent (their squares add).
+    """
+    count = len(sequence.n)
+    statistics, variances = np.zeros((count, 5)), np.zeros(count)
+    everything, owners, shares = [], [], []
+    for calls in sequence.calls:
+        times, errors, causes = estimate(calls)
+        everything.append(times)
+        owners.append(calls.owner)
+        variances += _variances(times[:, MEDIAN] * errors, causes, calls.owner, count)
+        shares.append(_share(calls, times, count))
+    statistics = add_calls(np.concatenate(everything), np.concatenate(owners), count)
+    return Replay(sequence, statistics, np.sqrt(variances), tuple(shares))
+
+
+def _variances(
+    errors: FloatArray, causes: npt.NDArray[np.int64], owner: npt.NDArray[np.int64], count: int
+) -> FloatArray:
+    """Squares of the sums of errors with a common cause, summed over causes."""
+    labels = causes - causes.min(initial=0)
+    width = int(labels.max(initial=0)) + 1
+    sums = np.bincount(owner * width + labels, weights=errors, minlength=count * width)
+    return np.asarray((sums.reshape(count, width) ** 2).sum(axis=1))
+
+
+def _share(calls: CallArray, times: FloatArray, count: int) -> Share:
+    return Share(
+        f"{calls.kernel.name} {calls.case}",
+        np.bincount(calls.owner, minlength=count),
+        np.bincount(calls.owner, weights=times[:, MEDIAN], minlength=count),
+        np.bincount(calls.owner, weights=calls.flops, minlength=count),
+    )
+
+
+def by_models(models: Mapping[ModelKey, Model]) -> Estimate:
+    """Estimates calls by kernel models."""
+    by_case = {(key.kernel, key.case): model for key, model in models.items()}
+
+    def estimate(calls: CallArray) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
+        model = by_case[calls.kernel.name, calls.case]
+        statistics, pieces = model.evaluate(calls.sizes)
+        errors = np.array([piece.error for piece in model.pieces])
+        return statistics, errors[pieces], pieces
+
+    return estimate
+
+
+def needs_of(sequences: list[Sequence]) -> list[Need]:
+    """What sequences call for: for each case the domains (one a statement) and the calls."""
+    first = np.cumsum([0, *(len(sequence.n) for sequence in sequences)])
+    statements: dict[tuple[str, str], list[tuple[CallArray, int]]] = {}
+    for sequence, offset in zip(sequences, first[:-1], strict=True):
+        for calls in sequence.calls:
+            if len(calls.sizes):
+                statements.setdefault((calls.kernel.name, calls.case), []).append((calls, int(offset)))
+    return [_need(group, int(first[-1])) for group in statements.values()]
+
+
+def _need(statements: list[tuple[CallArray, int]], configurations: int) -> Need:
+    sizes = np.concatenate([calls.sizes for calls, _ in statements])
+    owner = np.concatenate([calls.owner + offset for calls, offset in statements])
+    domains = tuple(_domain(calls.sizes) for calls, _ in statements)
+    return Need(case_of_call(statements[0][0].call), domains, Workload(sizes, owner, configurations))
+
+
+def _domain(sizes: npt.NDArray[np.int64]) -> Domain:
+    """A box around sizes, widened to round bounds so that the next question finds it in the store."""
+    lower = tuple(STEP if low >= STEP else 1 for low in sizes.min(axis=0))
+    return Domain(lower, tuple(max(2 * STEP, _round_up(int(high))) for high in sizes.max(axis=0)))
+
+
+def _round_up(size: int) -> int:
+    """The next multiple of a quarter of the power of two below, at least of 8."""
+    step = max(STEP, 2 ** (size.bit_length() - 3))
+    return step * -(-size // step)

@@ -1,0 +1,78 @@
+"""Back ends: what can run a program and report its times."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .program import Buffer, Operation, Records
+from .setup import Setup, SetupRequest
+
+
+class Backend(Protocol):
+    """A machine with a library, real or simulated."""
+
+    @property
+    def setup(self) -> Setup:
+        """What is in force."""
+        ...
+
+    @property
+    def overhead_seconds(self) -> tuple[float, float, float]:
+        """10th percentile, median and 90th percentile of an empty timed call, as measured (before subtraction)."""
+        ...
+
+    @property
+    def ticks_per_second(self) -> float:
+        """Rate of the clock."""
+        ...
+
+    @property
+    def clock_name(self) -> str:
+        """Which clock it is."""
+        ...
+
+    def allocate(self, buffers: Sequence[Buffer]) -> None:
+        """Replaces all operands by new ones."""
+        ...
+
+    def run(self, operations: Sequence[Operation]) -> Records:
+        """Runs a program.
+
+        Raises
+        ------
+        KernelFailed
+            If a routine crashes, hangs, ends its process or reports an illegal value; the error's
+            `records` holds what was timed before.
+        """
+        ...
+
+    def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
+        """Sets the contents of an operand (rows x columns)."""
+        ...
+
+    def read(self, buffer: str) -> npt.NDArray[np.floating]:
+        """The contents of an operand (rows x columns)."""
+        ...
+
+    def close(self) -> None:
+        """Ends whatever the back end keeps running."""
+        ...
+
+
+def open_backend(request: SetupRequest) -> Backend:
+    """The back end for a request: the simulated machine for the library ``"simulated"``, else a worker.
+
+    Raises
+    ------
+    UsageError, LibraryError
+        If the library is unknown or cannot be opened, or the threads exceed the allowed CPUs.
+    """
+    if request.library == "simulated":
+        from .simulated import SimulatedBackend
+
+        return SimulatedBackend(dtype=request.dtype, threads=request.threads)
+    from .host import WorkerBackend
+
+    return WorkerBackend(request)

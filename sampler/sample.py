@@ -1,0 +1,202 @@
+"""Samples, measurements and batches: what sampling yields, raw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .call import Call
+from .program import Operation, Probe, Restore, Run, Time
+from .setup import Setup
+
+State = Literal["free", "busy", "mixed"]
+Verdict = Literal["ok", "preempted", "other state"]
+
+PROBE_GAP_SECONDS = 0.5e-3
+
+# Probes below FREE times their floor are of a core of one's own, above BUSY of a shared one: the
+# limits found in a study of what disturbs timings on shared machines.
+FREE = 1.1
+BUSY = 1.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """What one repetition does: operations that set the stage, then timed calls.
+
+    The time of a repetition is the sum over its timed calls; probes between them are not in it.
+    """
+
+    preamble: tuple[Operation, ...]
+    calls: tuple[Call, ...]
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """One repetition, probed before, inside (now and then) and after."""
+        timed: list[Operation] = [Probe()]
+        for call in self.calls:
+            timed += [Time(call), Probe(PROBE_GAP_SECONDS)]
+        return (*self.preamble, *timed[:-1], Probe())
+
+    @property
+    def flops(self) -> float:
+        """Floating-point operations of the timed calls."""
+        return float(sum(call.flops for call in self.calls))
+
+
+def warm_job(call: Call) -> Job:
+    """A kernel timed warm: called twice on restored operands, the second call is timed."""
+    restore = tuple(Restore(view) for view in call.overwritten)
+    return Job((*restore, Run(call), *restore), (call,))
+
+
+def sequence_job(calls: Sequence[Call]) -> Job:
+    """A whole algorithm, timed call by call on restored operands."""
+    overwritten = {view.buffer: view for call in calls for view in call.overwritten}
+    rows = dict.fromkeys(overwritten, 0)
+    columns = dict(rows)
+    for call in calls:
+        for view in call.overwritten:
+            rows[view.buffer] = max(rows[view.buffer], int(view.row + view.rows))
+            columns[view.buffer] = max(columns[view.buffer], int(view.column + view.columns))
+    whole = [view.part(-view.row, -view.column, rows[name], columns[name]) for name, view in overwritten.items()]
+    return Job(tuple(Restore(view) for view in whole), tuple(calls))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One timed repetition, with what the probes said.
+
+    Parameters
+    ----------
+    seconds : float
+        Time of the timed calls.
+    quietest, busiest : float
+        10th and 90th percentile of the probes' ratio (branch loop over arithmetic loop); of few
+        probes the lowest and highest.
+    clock : float
+        Median time of the arithmetic loop, seconds: the clock frequency.
+    switches : int
+        Involuntary context switches meanwhile.
+    started : float
+        When it began, on the engine's clock, seconds.
+    """
+
+    seconds: float
+    quietest: float
+    busiest: float
+    clock: float
+    switches: int
+    started: float
+
+    def state(self, floor: float) -> State:
+        """Whether the core was its own, given the undisturbed ratio of the probes."""
+        if self.busiest < FREE * floor:
+            return "free"
+        return "busy" if self.quietest > BUSY * floor else "mixed"
+
+    def verdict(self, state: State, floor: float) -> Verdict:
+        """Whether it counts in a batch of the given state, or the reason why not."""
+        if self.switches > 0:
+            return "preempted"
+        return "ok" if state in ("mixed", self.state(floor)) else "other state"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """All samples of one job in a batch of one state.
+
+    Parameters
+    ----------
+    job : Job
+    samples : tuple of Sample, in the order they were taken
+    state : str
+        The state that samples must be of to count.
+    floor : float
+        The undisturbed ratio of the probes.
+    """
+
+    job: Job
+    samples: tuple[Sample, ...]
+    state: State
+    floor: float
+
+    @property
+    def accepted(self) -> tuple[Sample, ...]:
+        """The samples that count."""
+        return accepted(self.samples, self.state, self.floor)
+
+    @property
+    def seconds(self) -> npt.NDArray[np.float64]:
+        """Times of the accepted samples; of all samples where none was accepted."""
+        return np.array([sample.seconds for sample in self.accepted or self.samples])
+
+
+def accepted(samples: Sequence[Sample], state: State, floor: float) -> tuple[Sample, ...]:
+    """The samples that count in a batch of the given state."""
+    return tuple(sample for sample in samples if sample.verdict(state, floor) == "ok")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Measurements taken together, their repetitions shuffled.
+
+    Parameters
+    ----------
+    setup : Setup
+    state : str
+        The state whose samples count.
+    floor : float
+        The undisturbed ratio of the probes.
+    measurements : tuple of Measurement, one for each job
+    accepted, requeued, given_up : int
+        Counts of repetitions: those that counted, those measured again, those never obtained.
+    seconds : float
+        What the batch took.
+    """
+
+    setup: Setup
+    state: State
+    floor: float
+    measurements: tuple[Measurement, ...]
+    accepted: int
+    requeued: int
+    given_up: int
+    seconds: float
+
+    @property
+    def noise_floor(self) -> float:
+        """The same work measured twice: median relative difference between two halves of the samples."""
+        return noise_floor([measurement.seconds for measurement in self.measurements])
+
+    def __str__(self) -> str:
+        return (
+            f"{self.accepted} samples accepted ({self.state} core), {self.requeued} measured again, "
+            f"{self.given_up} given up, noise floor {100 * self.noise_floor:.1f} %, {self.seconds:.1f} s"
+        )
+
+
+def noise_floor(times: Sequence[npt.NDArray[np.float64]]) -> float:
+    """Median over the arrays of the relative difference between the medians of their two halves.
+
+    Parameters
+    ----------
+    times : sequence of arrays of seconds, in the order they were taken
+
+    Returns
+    -------
+    float
+        0 when no array has four samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(noise_floor([np.array([1.0, 1.1, 1.0, 1.1])]), 3)
+    0.1
+    """
+    differences = [
+        abs(float(np.median(seconds[1::2]) / np.median(seconds[::2])) - 1) for seconds in times if len(seconds) >= 4
+    ]
+    return float(np.median(differences)) if differences else 0.0

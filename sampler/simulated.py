@@ -1,0 +1,192 @@
+"""The simulated machine: a back end with known costs, for tests and for trying things out.
+
+It computes nothing and has a clock of its own, so a second of its time passes in no time. What it
+charges for a warm call (`warm_seconds`) has, by kernel:
+
+- level 3: a flop rate that ramps up with every size, an exact polynomial in the sizes;
+- trsm and trmm besides: a kink, beyond KINK the triangle's rows cost a fraction of what they did;
+- unblocked LAPACK: the larger of a slow flop rate and memory traffic.
+
+Operands that are not in its cache cost their traffic on top.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from . import program
+from .call import Call, View
+from .errors import UsageError
+from .program import Buffer, Operation, Records
+from .setup import Cache, Library, Machine, Setup
+
+PEAK_FLOPS_PER_SECOND = 40e9
+RAMP = 24.0
+KINK = 256
+BEYOND_KINK = 0.6
+CALL_SECONDS = 4e-7
+UNBLOCKED_FLOPS_PER_SECOND = 2.5e9
+MEMORY_BYTES_PER_SECOND = 8e9
+CACHE_BYTES = 32 << 20
+BRANCH_SECONDS = 3.4e-6
+CLOCK_SECONDS = 2.3e-6
+TICKS_PER_SECOND = 1e9
+CPUS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbances:
+    """What spoils timings on the simulated machine.
+
+    Parameters
+    ----------
+    jitter : float
+        Standard deviation of the relative noise of every call.
+    outliers : float
+        Probability that a call is preempted (2 to 5 ms, and a context switch).
+    free_seconds, busy_seconds : float
+        Mean time that the core is its own, or shared with a neighbour; no sharing if the latter is 0.
+    slow_down : float
+        Factor on the time of calls while the core is shared.
+    """
+
+    jitter: float = 0.0
+    outliers: float = 0.0
+    free_seconds: float = 3.0
+    busy_seconds: float = 0.0
+    slow_down: float = 1.3
+
+
+QUIET = Disturbances()
+ORDINARY = Disturbances(jitter=0.005, outliers=0.002, busy_seconds=1.5)
+
+
+class SimulatedBackend:
+    """A back end whose every time is known.
+
+    Parameters
+    ----------
+    disturbances : Disturbances
+    seed : int
+
+    Raises
+    ------
+    UsageError
+        If more threads than its four CPUs are asked for.
+    """
+
+    ticks_per_second = TICKS_PER_SECOND
+    overhead_seconds = (0.0, 0.0, 0.0)
+    clock_name = "simulated"
+
+    def __init__(
+        self, dtype: str = "d", threads: int = 1, disturbances: Disturbances = ORDINARY, seed: int = 0
+    ) -> None:
+        if threads > CPUS:
+            raise UsageError(f"{threads} threads need as many CPUs, the simulated machine has {CPUS}")
+        machine = Machine("simulated processor", "none", (Cache(1, 32 << 10), Cache(2, CACHE_BYTES)))
+        library = Library("simulated", "1", "", "", 32, "", "")
+        self.setup = Setup(machine, library, dtype, threads, pinned=True)
+        self.now = 0.0
+        self._disturbances = disturbances
+        self._random = np.random.default_rng(seed)
+        self._cached: dict[str, float] = {}
+        self._switches = 0
+        self._shared = False
+        free = disturbances.free_seconds if disturbances.busy_seconds else float("inf")
+        self._state_ends = self._random.exponential(free)
+
+    def allocate(self, buffers: Sequence[Buffer]) -> None:
+        """Forgets what was cached."""
+        self._cached.clear()
+
+    def run(self, operations: Sequence[Operation]) -> Records:
+        """Runs a program on the simulated clock."""
+        count = len(operations)
+        times = np.full((4, count), -1.0)
+        switches = np.full(count, -1, dtype=np.int64)
+        last_probe = -np.inf
+        for i, operation in enumerate(operations):
+            self._pass(0.0)
+            times[0, i] = self.now
+            match operation:
+                case program.Run(call):
+                    self._pass(self._call_seconds(call))
+                case program.Time(call):
+                    times[1, i] = self._call_seconds(call)
+                    self._pass(times[1, i])
+                case program.Probe(gap) if self.now - last_probe >= gap:
+                    times[2, i] = BRANCH_SECONDS * (2.0 if self._shared else 1.0)
+                    times[3, i] = CLOCK_SECONDS
+                    switches[i] = self._switches
+                    self._pass(times[2, i] + times[3, i])
+                    last_probe = self.now
+                case program.Restore(view) | program.Touch(view):
+                    self._cache(view)
+                case program.Flush(view):
+                    self._cached.pop(view.buffer, None)
+        return Records(times[0], times[1], times[2], times[3], switches)
+
+    def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
+        """Not possible: there are no contents."""
+        raise UsageError("the simulated machine computes no results; choose another library to execute algorithms")
+
+    def read(self, buffer: str) -> npt.NDArray[np.floating]:
+        """Not possible: there are no contents."""
+        raise UsageError("the simulated machine computes no results; choose another library to execute algorithms")
+
+    def close(self) -> None:
+        """Nothing is kept running."""
+
+    def warm_seconds(self, call: Call) -> float:
+        """The undisturbed time of a call whose operands are cached."""
+        sizes = call.sizes
+        speed = self.setup.threads**0.9 * (2.0 if self.setup.dtype == "s" else 1.0)
+        if min(sizes.values()) == 0:
+            return CALL_SECONDS
+        if len(sizes) == 1:
+            traffic = call.byte_count(self.setup.dtype) / MEMORY_BYTES_PER_SECOND
+            return CALL_SECONDS + max(call.flops / UNBLOCKED_FLOPS_PER_SECOND, float(traffic))
+        ramp = 1.0 + sum(RAMP / size for size in sizes.values())
+        return CALL_SECONDS + call.flops * ramp * _kink(call) / (PEAK_FLOPS_PER_SECOND * speed)
+
+    def _call_seconds(self, call: Call) -> float:
+        disturbances = self._disturbances
+        missing = 0.0
+        for view in call.views.values():
+            if view.buffer not in self._cached:
+                missing += int(view.rows) * int(view.columns) * self.setup.item_bytes
+            self._cache(view)
+        seconds = self.warm_seconds(call) + missing / MEMORY_BYTES_PER_SECOND
+        seconds *= float(np.exp(disturbances.jitter * self._random.standard_normal()))
+        if self._shared:
+            seconds *= disturbances.slow_down
+        if self._random.random() < disturbances.outliers:
+            self._switches += 1
+            seconds += self._random.uniform(2e-3, 5e-3)
+        return seconds
+
+    def _cache(self, view: View) -> None:
+        """Caches a whole buffer's view; the least recently used buffers make room."""
+        self._cached.pop(view.buffer, None)
+        self._cached[view.buffer] = float(int(view.rows) * int(view.columns) * self.setup.item_bytes)
+        while sum(self._cached.values()) > CACHE_BYTES and len(self._cached) > 1:
+            del self._cached[next(iter(self._cached))]
+
+    def _pass(self, seconds: float) -> None:
+        """Lets time pass, and the neighbour come and go."""
+        self.now += seconds
+        while self.now >= self._state_ends:
+            self._shared = not self._shared
+            mean = self._disturbances.busy_seconds if self._shared else self._disturbances.free_seconds
+            self._state_ends += self._random.exponential(mean)
+
+
+def _kink(call: Call) -> float:
+    """Mean cost of a row of the triangle: 1 up to KINK, BEYOND_KINK for every row after."""
+    if call.kernel.name not in ("trsm", "trmm"):
+        return 1.0
+    triangle = int(call.views["A"].rows)
+    return (min(triangle, KINK) + BEYOND_KINK * max(0, triangle - KINK)) / triangle
