@@ -28,12 +28,11 @@ def partition(A: View, b: Extent, direction: Direction = "TL-BR") -> Iterator[Pa
         ``"TL-BR"``: A00 grows from empty. ``"BR-TL"``: A22 does.
     """
     if A.owner is None:
-        n = int(A.rows)
-        for done in range(0, n, int(b)):
-            yield _split(A, n, done, min(int(b), n - done), direction)
+        for done in range(0, int(A.rows), int(b)):
+            yield _split(A, A.rows, done, min(int(b), int(A.rows) - done), direction)
     else:
-        widest, done, all_steps = _all_steps(A, np.asarray(b))
-        yield _split(all_steps, all_steps.rows, done, np.minimum(widest, all_steps.rows - done), direction)
+        width, before, steps = _all_steps(A, np.asarray(b))
+        yield _split(steps, steps.rows, before, np.minimum(width, steps.rows - before), direction)
 
 
 def _all_steps(A: View, b: np.ndarray) -> tuple[Extent, Extent, View]:

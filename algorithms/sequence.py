@@ -70,7 +70,10 @@ def trace(variant: Variant, n: npt.ArrayLike, b: npt.ArrayLike) -> Sequence:
      ('trsm', [[200, 100], [100, 100], [100, 200]], [0, 0, 1]),
      ('syrk', [[200, 100], [100, 100], [100, 200]], [0, 0, 1])]
     """
-    n, b = (np.ascontiguousarray(a).ravel() for a in np.broadcast_arrays(np.int64(n), np.int64(b)))
+    n, b = (
+        np.ascontiguousarray(a).ravel()
+        for a in np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(b, dtype=np.int64))
+    )
     everything = View("A", 0, 0, n, n, 0, owner=np.arange(n.size))
     arrays = []
     for call in variant.calls(everything, b):

@@ -5,7 +5,7 @@
     >>> best = ranking.to_frame().iloc[0]
 
 rank, predict, blocksize   answer questions; what is missing is measured and kept
-models                     lists what is kept
+list_models                lists what is kept
 doctor                     examines this machine
 """
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from blascast.models.parameters import Parameters
     from blascast.sampler.errors import BlascastError, UsageError
 
-    from .blocksize import blocksize
-    from .doctor import doctor
-    from .predict import predict
+    from .blocksizes import blocksize
+    from .examination import doctor
+    from .prediction import predict
     from .ranking import rank
-    from .stored import models
+    from .stored import list_models
 
 __version__ = version("blascast")
-__all__ = ["BlascastError", "Parameters", "UsageError", "blocksize", "doctor", "models", "predict", "rank"]
+__all__ = ["BlascastError", "Parameters", "UsageError", "blocksize", "doctor", "list_models", "predict", "rank"]
 
 _HOMES = {
     "rank": ".ranking",
-    "predict": ".predict",
-    "blocksize": ".blocksize",
-    "models": ".stored",
-    "doctor": ".doctor",
+    "predict": ".prediction",
+    "blocksize": ".blocksizes",
+    "list_models": ".stored",
+    "doctor": ".examination",
     "Parameters": ".models.parameters",
     "BlascastError": ".sampler.errors",
     "UsageError": ".sampler.errors",

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WIDTH = 110
+WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +59,23 @@ class Report(ABC):
 
     def table(self) -> Table:
         """The table for a terminal."""
-        table = Table(box=box.SIMPLE_HEAD, title=self.title, title_justify="left", title_style="bold", pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in self.columns:
-            table.add_column(column.heading, justify="left" if column.text else "right", no_wrap=not column.text)
+            justify: JustifyMethod = "left" if column.text else "right"
+            table.add_column(escape(column.heading), justify=justify, no_wrap=not column.text)
         for row in self.cells():
-            table.add_row(*row)
+            table.add_row(*map(escape, row))
         return table
 
     def print(self, console: Console) -> None:
-        """Prints table and remarks."""
+        """Prints title, table and remarks."""
+        console.print(escape(self.title), style="bold", highlight=False)
         console.print(self.table())
         for remark in self.remarks:
-            console.print(remark, highlight=False)
+            console.print(escape(remark), highlight=False)
 
     def __str__(self) -> str:
-        console = Console(file=io.StringIO(), record=False, width=WIDTH, no_color=True)
+        console = Console(file=io.StringIO(), width=WIDTH, no_color=True)
         self.print(console)
         assert isinstance(console.file, io.StringIO)
         return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-
 from blascast.algorithms import Sequence
 from blascast.models.builder import ModelBuilder
 from blascast.models.parameters import Parameters
@@ -128,5 +127,3 @@ class Session:
         )
         states = [model.state for model in models.values()]
         return replays, states[0] if len(set(states)) == 1 else "mixed"
-
-

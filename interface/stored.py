@@ -1,4 +1,4 @@
-"""models: what is kept in the store."""
+"""list_models: what is kept in the store."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +81,7 @@ class ModelsReport(Report):
         }
 
 
-def models(home: Path | None = None) -> ModelsReport:
+def list_models(home: Path | None = None) -> ModelsReport:
     """Lists the models in the store.
 
     Parameters

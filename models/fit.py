@@ -42,7 +42,7 @@ def design_matrix(sizes: npt.NDArray[np.int64], exponents: Exponents, scale: Flo
     ----------
     sizes : array of shape (n, d)
     exponents : n_monomials tuples of d
-    scale : array of shape (d,)
+    scale : array of shape (d,) or (n, d)
 
     Returns
     -------

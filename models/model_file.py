@@ -72,7 +72,9 @@ def model_from_json(text: str, path: Path) -> tuple[Setup, Model]:
 
 
 def _model(values: dict[str, Any]) -> Model:
-    parameters = {k: v if v is not None else float("inf") for k, v in values["parameters"].items()}
+    parameters: dict[str, Any] = {
+        name: value if value is not None else float("inf") for name, value in values["parameters"].items()
+    }
     exponents = tuple(tuple(int(power) for power in monomial) for monomial in values["exponents"])
     if values["state"] not in _STATES:
         raise ValueError(f"unknown state {values['state']!r}")

@@ -103,10 +103,13 @@ class Model:
 
     def piece_of(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Index of the first piece that contains each row of an (n, d) array, -1 if none does."""
-        found = np.full(len(sizes), -1)
-        for index, piece in enumerate(self.pieces):
-            found[(found < 0) & piece.domain.contains(sizes)] = index
-        return found
+        lower = np.array([piece.domain.lower for piece in self.pieces])
+        upper = np.array([piece.domain.upper for piece in self.pieces])
+        inside = np.ones((len(sizes), len(self.pieces)), dtype=bool)
+        for i in range(sizes.shape[1]):
+            size = sizes[:, i, None]
+            inside &= (size >= lower[:, i]) & (size <= upper[:, i])
+        return np.where(inside.any(axis=1), inside.argmax(axis=1), -1)
 
     def evaluate(self, sizes: npt.NDArray[np.int64]) -> tuple[FloatArray, npt.NDArray[np.int64]]:
         """The five statistics at sizes, and the piece that each was computed by.
@@ -123,10 +126,10 @@ class Model:
         pieces : integer array of shape (n,)
         """
         indices = self.piece_of(sizes)
-        statistics = np.full((len(sizes), 5), np.nan)
-        for index in np.unique(indices[indices >= 0]):
-            here = indices == index
-            statistics[here] = self.pieces[index].evaluate(sizes[here], self.exponents)
+        scales = np.array([piece.domain.upper for piece in self.pieces], dtype=float)
+        coefficients = np.stack([piece.coefficients for piece in self.pieces])
+        matrix = design_matrix(sizes, self.exponents, scales[indices])
+        statistics = np.einsum("nk,nks->ns", matrix, coefficients[indices])
         return _ordered(statistics), indices
 
 

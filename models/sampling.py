@@ -58,7 +58,7 @@ class Case:
         """The call of given sizes on operands of their own."""
         sizes = dict(zip(self.kernel.sizes, point, strict=True))
         operands = self._operands({**self.flags, **sizes}, ld)
-        values = []
+        values: list[View | str | float] = []
         for argument in self.kernel.bound:
             if isinstance(argument, Data):
                 values.append(operands[argument.name])

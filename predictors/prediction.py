@@ -80,8 +80,13 @@ def add_calls(statistics: FloatArray, owner: npt.NDArray[np.int64], configuratio
     >>> add_calls(calls, np.array([0, 0]), 1).tolist()
     [[3.0, 3.0, 3.0, 3.0, 5.0]]
     """
-    total = np.empty((configurations, 5))
+    sums = np.empty((configurations, 5))
     for s in (MIN, MEDIAN, MEAN, MAX):
-        total[:, s] = np.bincount(owner, weights=statistics[:, s], minlength=configurations)
-    total[:, STD] = np.sqrt(np.bincount(owner, weights=statistics[:, STD] ** 2, minlength=configurations))
-    return total
+        sums[:, s] = total(owner, statistics[:, s], configurations)
+    sums[:, STD] = np.sqrt(total(owner, statistics[:, STD] ** 2, configurations))
+    return sums
+
+
+def total(owner: npt.NDArray[np.int64], values: FloatArray, configurations: int) -> FloatArray:
+    """Sums values by configuration."""
+    return np.bincount(owner, weights=values, minlength=configurations).astype(float)

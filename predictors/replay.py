@@ -13,7 +13,7 @@ from blascast.models.refinement import Workload
 from blascast.models.sampling import case_of_call
 from blascast.models.summary import MEDIAN
 
-from .prediction import FloatArray, add_calls
+from .prediction import FloatArray, add_calls, total
 
 # What estimates calls: statistics of shape (n_calls, 5) in seconds, the relative error of each
 # call's median, and a label that calls with a common cause of error share.
@@ -92,8 +92,8 @@ def _share(calls: CallArray, times: FloatArray, count: int) -> Share:
     return Share(
         f"{calls.kernel.name} {calls.case}",
         np.bincount(calls.owner, minlength=count),
-        np.bincount(calls.owner, weights=times[:, MEDIAN], minlength=count),
-        np.bincount(calls.owner, weights=calls.flops, minlength=count),
+        total(calls.owner, times[:, MEDIAN], count),
+        total(calls.owner, calls.flops, count),
     )
 
 
@@ -137,4 +137,4 @@ def _domain(sizes: npt.NDArray[np.int64]) -> Domain:
 def _round_up(size: int) -> int:
     """The next multiple of a quarter of the power of two below, at least of 8."""
     step = max(STEP, 2 ** (size.bit_length() - 3))
-    return step * -(-size // step)
+    return int(step * -(-size // step))

@@ -148,9 +148,9 @@ class SimulatedBackend:
             return CALL_SECONDS
         if len(sizes) == 1:
             traffic = call.byte_count(self.setup.dtype) / MEMORY_BYTES_PER_SECOND
-            return CALL_SECONDS + max(call.flops / UNBLOCKED_FLOPS_PER_SECOND, float(traffic))
+            return float(CALL_SECONDS + max(call.flops / UNBLOCKED_FLOPS_PER_SECOND, traffic))
         ramp = 1.0 + sum(RAMP / size for size in sizes.values())
-        return CALL_SECONDS + call.flops * ramp * _kink(call) / (PEAK_FLOPS_PER_SECOND * speed)
+        return float(CALL_SECONDS + call.flops * ramp * _kink(call) / (PEAK_FLOPS_PER_SECOND * speed))
 
     def _call_seconds(self, call: Call) -> float:
         disturbances = self._disturbances

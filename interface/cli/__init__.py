@@ -1,1 +1,73 @@
-"""."""
+"""The command line: one module a verb.
+
+main      runs a verb and explains failures in one line
+options   what verbs have in common
+output    progress, tables, JSON
+"""
+
+import sys
+from collections.abc import Sequence
+
+import click
+from blascast.sampler.errors import BlascastError, UsageError
+
+from .blocksize import blocksize
+from .doctor import doctor
+from .models import models
+from .predict import predict
+from .rank import rank
+
+EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="blascast")
+def cli() -> None:
+    """Forecast the run time of dense linear algebra algorithms without running them.
+
+    What a question needs and the store lacks is measured first, and kept: the same question is
+    answered in moments the next time.
+
+    \b
+    Examples:
+      blascast doctor
+      blascast rank cholesky --n 1000
+      blascast blocksize cholesky --variant 3 --n 500:2000:500
+    """
+
+
+for _verb in (doctor, rank, predict, blocksize, models):
+    cli.add_command(_verb)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits: 0 well, 1 a failure, 2 wrong usage, 130 interrupted."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line; the exit status."""
+    try:
+        cli.main(args=list(arguments) if arguments is not None else None, prog_name="blascast", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        return _explain("interrupted; what was measured is kept, the same command resumes", EXIT_INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return EXIT_USAGE
+    except click.ClickException as error:
+        return _explain(" ".join(error.format_message().split()), EXIT_USAGE)
+    except UsageError as error:
+        return _explain(str(error), EXIT_USAGE)
+    except BlascastError as error:
+        return _explain(str(error), EXIT_FAILURE)
+    except MemoryError:
+        return _explain("memory ran out; choose smaller sizes", EXIT_FAILURE)
+    except BrokenPipeError:  # the reader of a pipe has left
+        sys.stderr.close()
+        return EXIT_FAILURE
+    return 0
+
+
+def _explain(message: str, status: int) -> int:
+    click.echo(f"blascast: {message}", err=True)
+    return status

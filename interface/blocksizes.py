@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from blascast.algorithms import find_variant, trace
 from blascast.models.parameters import Parameters
 from blascast.predictors.blocksize import BestBlockSize, best_block_size
@@ -61,9 +60,7 @@ class BlocksizeReport(Report):
 
     def cells(self) -> list[list[str]]:
         """The printed rows."""
-        return [
-            [str(r.n), str(r.b), f"{r.low}..{r.high}", milliseconds(r.seconds), percent(r.gain)] for r in self.rows
-        ]
+        return [[str(r.n), str(r.b), f"{r.low}..{r.high}", milliseconds(r.seconds), percent(r.gain)] for r in self.rows]
 
     @property
     def remarks(self) -> list[str]:

@@ -93,7 +93,10 @@ class PredictReport(Report):
         rows = [("median", times.median, rates.median), ("mean", times.mean, rates.mean)]
         rows += [("fastest", times.min, rates.max), ("slowest", times.max, rates.min)]
         cells = [[n, milliseconds(t), f"{r / 1e9:.2f}", percent(r / self.peak)] for n, t, r in rows]
-        return [*cells, ["deviation", milliseconds(times.std), f"{rates.std / 1e9:.2f}", percent(rates.std / self.peak)]]
+        return [
+            *cells,
+            ["deviation", milliseconds(times.std), f"{rates.std / 1e9:.2f}", percent(rates.std / self.peak)],
+        ]
 
     @property
     def remarks(self) -> list[str]:

@@ -1,0 +1,1 @@
+../../interface/__main__.py

@@ -1,0 +1,1 @@
+../../interface/prediction.py

@@ -1,0 +1,95 @@
+"""Options that verbs share, and sizes as text."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from blascast.predictors.configurations import check_size
+from blascast.sampler.errors import UsageError
+from blascast.sampler.kernel import REAL_TYPES
+
+F = TypeVar("F", bound=Callable[..., Any])
+MOST_SIZES = 10_000
+
+
+def setup_options(function: F) -> F:
+    """--library, --dtype, --threads and --json."""
+    decorators = [
+        click.option(
+            "--library",
+            default="scipy",
+            show_default=True,
+            help="scipy or numpy (the OpenBLAS in that wheel), simulated, openblas, mkl_rt, blis, blas, or a path.",
+        ),
+        click.option("--dtype", type=click.Choice(REAL_TYPES), default="d", show_default=True, help="Data type."),
+        click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds."),
+    ]
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
+
+
+class Size(click.ParamType[int]):
+    """A positive integer."""
+
+    name = "integer"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        """The integer, or a usage error."""
+        return value if isinstance(value, int) else parse_size(str(value), _label(parameter))
+
+
+class Sizes(click.ParamType[tuple[int, ...]]):
+    """One or more positive integers: ``500``, ``500,1000`` or ``500:2000:500`` (the end included)."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[int, ...]:
+        """The integers, or a usage error."""
+        return value if isinstance(value, tuple) else parse_sizes(str(value), _label(parameter))
+
+
+def _label(parameter: click.Parameter | None) -> str:
+    return f"--{parameter.name}" if parameter is not None else "a size"
+
+
+def parse_size(text: str, label: str = "a size") -> int:
+    """A positive integer from text.
+
+    Raises
+    ------
+    UsageError
+        If the text is none.
+    """
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+        raise UsageError(f"{label} must be a positive integer, got {text!r}")
+    return check_size(label, int(digits))
+
+
+def parse_sizes(text: str, label: str = "sizes") -> tuple[int, ...]:
+    """Positive integers from text, ascending, each once.
+
+    Raises
+    ------
+    UsageError
+        If the text is not in the form.
+
+    Examples
+    --------
+    >>> parse_sizes("500:2000:500"), parse_sizes("64,8")
+    ((500, 1000, 1500, 2000), (8, 64))
+    """
+    sizes: set[int] = set()
+    for part in text.split(","):
+        bounds = [parse_size(bound, label) for bound in part.split(":")]
+        if len(bounds) == 1:
+            sizes.add(bounds[0])
+        elif len(bounds) == 3 and bounds[0] <= bounds[1]:
+            if (bounds[1] - bounds[0]) // bounds[2] > MOST_SIZES:
+                raise UsageError(f"{label} may hold {MOST_SIZES} sizes, {part!r} holds more")
+            sizes.update(range(bounds[0], bounds[1] + 1, bounds[2]))
+        else:
+            raise UsageError(f"{label} must be N or FIRST:LAST:STEP with FIRST <= LAST, got {part!r}")
+    return tuple(sorted(sizes))

@@ -1,0 +1,48 @@
+"""What a verb prints: progress on the error stream, a table or JSON on the output."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from blascast.sampler.sampler import OnProgress
+from blascast.sampler.sampler import Progress as Step
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..report import Report
+
+
+def show(report: Report, as_json: bool) -> None:
+    """Prints a report for people, or as JSON."""
+    if as_json:
+        click.echo(json.dumps(report.to_json(), indent=2))
+    elif sys.stdout.isatty():
+        report.print(Console())
+    else:
+        click.echo(str(report))
+
+
+@contextmanager
+def progress_bar() -> Iterator[OnProgress]:
+    """Shows a bar with the time that remains, on a terminal; quiet when piped."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} samples, {task.fields[left]} left,"),
+        TimeElapsedColumn(),
+        TextColumn("so far"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("starting", total=None, left="?", visible=False)
+
+        def on_progress(step: Step) -> None:
+            left = f"{step.seconds_left:.0f} s"
+            bar.update(task, description=step.label, completed=step.done, total=step.total, left=left, visible=True)
+
+        yield on_progress

@@ -1,0 +1,203 @@
+"""doctor: examines this machine, one line a finding, each with a verdict in words."""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from blascast.models.sampling import MODEL_LD
+from blascast.sampler.call import View, bind
+from blascast.sampler.host import allowed_cpus
+from blascast.sampler.kernels import find_kernel
+from blascast.sampler.libraries import found_libraries
+from blascast.sampler.sample import Batch, warm_job
+from blascast.sampler.sampler import OnProgress, no_progress
+from blascast.sampler.setup import Setup, SetupRequest
+
+from .report import Column, Report
+from .session import Session
+
+SENTINEL_SIZES = (64, 200, 400)
+SENTINEL_REPETITIONS = 30
+HIGH_NOISE = 0.05
+HIGH_OVERHEAD_SECONDS = 20e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line: what was looked at, what was found, and whether that is well.
+
+    Parameters
+    ----------
+    name, value, verdict : str
+    good : bool
+    """
+
+    name: str
+    value: str
+    verdict: str
+    good: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class DoctorReport(Report):
+    """The findings.
+
+    Parameters
+    ----------
+    setup : Setup
+    findings : tuple of Finding
+    figures : dict
+        The measured numbers behind them, in seconds and flops per second.
+    """
+
+    setup: Setup
+    findings: tuple[Finding, ...]
+    figures: dict[str, float]
+
+    @property
+    def title(self) -> str:
+        """What was examined."""
+        return f"this machine, for timing with {self.setup.library}"
+
+    @property
+    def columns(self) -> list[Column]:
+        """Of the printed table."""
+        return [Column("", text=True), Column("found", text=True), Column("verdict", text=True)]
+
+    def cells(self) -> list[list[str]]:
+        """The printed rows."""
+        return [[finding.name, finding.value, finding.verdict] for finding in self.findings]
+
+    @property
+    def remarks(self) -> list[str]:
+        """How many findings are doubtful."""
+        doubts = [finding.name for finding in self.findings if not finding.good]
+        return [f"To look at: {', '.join(doubts)}." if doubts else "All is well."]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values."""
+        return {
+            "setup": {**self.setup.to_json(), "fingerprint": self.setup.fingerprint},
+            "rows": [asdict(finding) for finding in self.findings],
+            "figures": self.figures,
+        }
+
+
+def doctor(
+    *,
+    library: str = "scipy",
+    dtype: str = "d",
+    threads: int = 1,
+    home: Path | None = None,
+    on_progress: OnProgress = no_progress,
+) -> DoctorReport:
+    """Examines this machine: processor, load, clock, libraries, peak, noise.
+
+    Parameters
+    ----------
+    library, dtype, threads, home, on_progress
+        As for `rank`.
+
+    Raises
+    ------
+    BlascastError
+        If the library or the store cannot be used.
+    """
+    with Session(SetupRequest(library, dtype, threads), home, on_progress=on_progress) as session:
+        peak = session.measure_peak()
+        batch = _sentinels(session)
+        facts = {"peak_flops_per_second": peak, "noise_floor": batch.noise_floor, "probe_floor": batch.floor}
+        session.store.note_facts(session.sampler.setup, **facts)
+        low, median, high = session.sampler.backend.overhead_seconds
+        figures = {**facts, "overhead_low": low, "overhead_median": median, "overhead_high": high}
+        findings = (
+            *_processor(session.sampler.setup),
+            _load(),
+            *_clock(session, low, median, high),
+            _libraries(),
+            _peak(session.sampler.setup, peak),
+            *_noise(batch),
+            _store(session),
+        )
+        return DoctorReport(session.sampler.setup, findings, figures)
+
+
+def _sentinels(session: Session) -> Batch:
+    """A few gemms, measured often enough to see the noise."""
+    jobs = []
+    for n in SENTINEL_SIZES:
+        A, B, C = (View(name, 0, 0, n, n, MODEL_LD) for name in ("A", "B", "C"))
+        jobs.append(warm_job(bind(find_kernel("gemm"), "N", "N", 1, A, B, 1, C)))
+    return session.sampler.measure(
+        jobs, SENTINEL_REPETITIONS, label="measuring the noise", on_progress=session.on_progress
+    )
+
+
+def _processor(setup: Setup) -> Iterator[Finding]:
+    machine = setup.machine
+    yield Finding("processor", machine.cpu, f"{machine.architecture}, {sys.platform}")
+    caches = ", ".join(f"L{cache.level} {_bytes(cache.bytes)}" for cache in machine.caches)
+    yield Finding("caches", caches or "unknown", "as one CPU sees them" if caches else "not told by the system")
+    cpus = allowed_cpus()
+    names = ", ".join(map(str, cpus[:8])) + (", ..." if len(cpus) > 8 else "")
+    enough = len(cpus) >= setup.threads
+    yield Finding("allowed CPUs", f"{len(cpus)} ({names})", f"up to {len(cpus)} threads can be timed", enough)
+
+
+def _load() -> Finding:
+    load, cpus = os.getloadavg()[0], len(allowed_cpus())
+    idle = load < 0.5 * cpus
+    verdict = "idle enough" if idle else "other processes compete for the CPUs; expect repeated measurements"
+    return Finding("load", f"{load:.2f} on {cpus} CPUs", verdict, idle)
+
+
+def _clock(session: Session, low: float, median: float, high: float) -> Iterator[Finding]:
+    backend = session.sampler.backend
+    yield Finding("clock", f"{backend.clock_name}, {backend.ticks_per_second / 1e9:.4f} GHz", "finer than any kernel")
+    spread = f"{_ns(low - median)} .. {_ns(0.0)} .. {_ns(high - median)}"
+    good = high - low <= HIGH_OVERHEAD_SECONDS
+    verdict = (
+        f"an empty call, its {_ns(median)} subtracted (10th percentile, median, 90th)"
+        if good
+        else "uneven: calls below 1 us cannot be timed well"
+    )
+    yield Finding("timer overhead", spread, verdict, good)
+
+
+def _libraries() -> Finding:
+    found = found_libraries()
+    listed = ", ".join(f"{name} ({Path(path).name})" for name, path in found.items())
+    return Finding("libraries", listed or "none", "any can be named with --library", bool(found))
+
+
+def _peak(setup: Setup, peak: float) -> Finding:
+    return Finding("peak", f"{peak / 1e9:.1f} GFLOP/s", f"measured: large {setup.dtype}gemm, {setup.threads} thread(s)")
+
+
+def _noise(batch: Batch) -> Iterator[Finding]:
+    floor = batch.noise_floor
+    quiet = floor < HIGH_NOISE
+    verdict = "differences below it are none" if quiet else "high: rankings will hold more ties"
+    yield Finding("noise floor", f"{100 * floor:.1f} %", verdict, quiet)
+    samples = [sample for measurement in batch.measurements for sample in measurement.samples]
+    free = float(np.mean([sample.state(batch.floor) == "free" for sample in samples]))
+    alone = free > 0.5
+    verdict = "mostly a core of one's own" if alone else "a neighbour shares the core most of the time"
+    yield Finding("core", f"free for {100 * free:.0f} % of samples", verdict, alone)
+
+
+def _store(session: Session) -> Finding:
+    count = len(session.store.all_models())
+    return Finding("store", str(session.store.home), f"can be written; {count} models")
+
+
+def _bytes(count: int) -> str:
+    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"
+
+
+def _ns(seconds: float) -> str:
+    return f"{1e9 * seconds:.1f} ns"
