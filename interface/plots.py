@@ -1,8 +1,22 @@
 """Plots: measured as points, predicted as lines, axes with units."""
 
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from blascast.models.domain import STEP
+from blascast.models.piecewise import Model
+from blascast.models.store import Store
+from blascast.models.summary import MEDIAN
 from blascast.predictors.blocksize import curve
+from blascast.predictors.configurations import IntArray
+from blascast.predictors.prediction import FloatArray
+from blascast.sampler.errors import UsageError
+from blascast.sampler.kernel import Flag, Kernel
+from blascast.sampler.kernels import find_kernel
+from blascast.sampler.setup import Setup
 
 from .blocksizes import BlocksizeReport
 from .ranking import RankReport
@@ -48,6 +62,54 @@ def plot_blocksize(report: BlocksizeReport, axes: "Axes | None" = None) -> "Axes
     axes.set_title(str(report.replay.sequence.variant))
     axes.legend()
     return axes
+
+
+def plot_model(setup: Setup, model: Model, axes: "Axes | None" = None, home: Path | None = None) -> "Axes":
+    """Performance of a kernel along its first size: medians of the samples as points, the model as a line.
+
+    Other sizes are held where most samples are; dashed lines are the bounds of pieces.
+    """
+    axes = axes or _new_axes()
+    kernel = find_kernel(model.key.kernel)
+    points, seconds, others = _samples_along_first_size(setup, model, home)
+    line = np.arange(points.min(), points.max() + 1, STEP)
+    sizes = np.array([[size, *others] for size in line])
+    axes.plot(points, _rates(kernel, model, points, others) / seconds, "o", color="C1", label="measured")
+    predicted = model.evaluate(sizes)[0][:, MEDIAN]
+    axes.plot(line, _rates(kernel, model, line, others) / predicted, color="C0", label="predicted")
+    for bound in {d.upper[0] for d in model.domains if bool(d.contains(np.array([[d.upper[0], *others]]))[0])}:
+        axes.axvline(bound, color="gray", linewidth=0.5, linestyle="--")
+    held = ", ".join(f"{name} = {value}" for name, value in zip(kernel.sizes[1:], others, strict=True))
+    axes.set_xlabel(f"size {kernel.sizes[0]}")
+    axes.set_ylabel("performance [GFLOP/s]")
+    axes.set_title(f"{setup.dtype}{model.key}" + (f", {held}" if held else ""))
+    axes.legend()
+    return axes
+
+
+def _samples_along_first_size(
+    setup: Setup, model: Model, home: Path | None
+) -> tuple[IntArray, FloatArray, tuple[int, ...]]:
+    """First sizes, medians in seconds, and the values of the other sizes."""
+    store = Store(home)
+    try:
+        samples = store.load_samples(setup, model.key, model.state)
+    finally:
+        store.close()
+    if not samples:
+        raise UsageError(f"the store holds no samples of {model.key}")
+    others = Counter(point[1:] for point in samples).most_common(1)[0][0]
+    along = sorted(point for point in samples if point[1:] == others)
+    seconds = [float(np.median([sample.seconds for sample in samples[point]])) for point in along]
+    return np.array([point[0] for point in along]), np.array(seconds), others
+
+
+def _rates(kernel: Kernel, model: Model, first: IntArray, others: tuple[int, ...]) -> FloatArray:
+    """Flops in units of 1e9."""
+    letters = model.key.case.split(" ")[0]
+    flags = dict(zip([a.name for a in kernel.bound if isinstance(a, Flag)], letters, strict=True))
+    sizes = dict(zip(kernel.sizes, (first, *others), strict=True))
+    return np.asarray(kernel.flop_count({**flags, **sizes}) / 1e9)
 
 
 def _new_axes() -> "Axes":

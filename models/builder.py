@@ -17,7 +17,7 @@ from .piecewise import Model, ModelKey
 from .refinement import Observation, Point, Refinement, Workload
 from .sampling import Case, model_ld
 from .store import Store
-from .summary import STATISTICS, FloatArray, standard_error, summarize
+from .summary import MEDIAN, STATISTICS, FloatArray, standard_error, summarize
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +85,7 @@ class ModelBuilder:
         tasks = [self._task(need) for need in needs]
         missing = [task for task in tasks if task.refinement is not None]
         if missing:
-            states = [task.model.state for task in tasks if task.model is not None]
-            self._refine(missing, states[0] if states else None)
+            self._refine(tasks, missing)
         return {task.need.key: task.model for task in tasks if task.model is not None}
 
     def _task(self, need: Need) -> "_Task":
@@ -104,24 +103,28 @@ class ModelBuilder:
         refinement = Refinement(missing, exponents, parameters, workload) if missing else None
         return _Task(need, exponents, model, refinement)
 
-    def _refine(self, tasks: "list[_Task]", state: State | None) -> None:
+    def _refine(self, tasks: "list[_Task]", missing: "list[_Task]") -> None:
         """Runs all refinements side by side, one batch a round, until all stop or time is up."""
         began, round_number = time.monotonic(), 0
-        running = tasks
+        states = {task.model.state for task in tasks if task.model is not None}
+        state = next(iter(states), None)
+        running = missing
         while running:
             round_number += 1
             wanted = [(task, point) for task in running for point in task.steps.wanted]
             observed, state = self._observe(wanted, state, f"sampling, round {round_number}")
+            states.add(state)
             for task in running:
                 task.steps.observe([observed[task.need.key, point] for point in task.steps.wanted])
             if time.monotonic() - began > self._parameters.seconds:
                 break
-            totals = _run_times(tasks)
+            totals = _run_times(tasks) if self._parameters.targeted else None
             for task in running:
                 task.steps.advance(totals if task.steps.targeted else None)
             running = [task for task in running if task.steps.stopped is None]
-        for task in tasks:
-            task.model = self._store.save_model(self._sampler.setup, task.completed(state, self._parameters))
+        for task in missing:
+            model = task.completed(state if len(states) == 1 else "mixed", self._parameters)
+            task.model = self._store.save_model(self._sampler.setup, model)
 
     def _observe(
         self, wanted: "list[_Place]", state: State | None, label: str
@@ -184,6 +187,18 @@ class _Task:
         assert self.refinement is not None
         return self.refinement
 
+    def seconds_by_configuration(self) -> FloatArray | float:
+        """Estimated time that each configuration of the workload spends in this case."""
+        workload, seconds = self.need.workload, 0.0
+        if workload is None:
+            return seconds
+        if self.model is not None:
+            covered = self.model.piece_of(workload.sizes) >= 0
+            medians = self.model.evaluate(workload.sizes[covered])[0][:, MEDIAN]
+            owner = workload.owner[covered]
+            seconds += np.bincount(owner, weights=medians, minlength=workload.configurations)
+        return seconds + (self.refinement.seconds_by_configuration() if self.refinement else 0.0)
+
     def completed(self, state: State | None, parameters: Parameters) -> Model:
         """The model with the refined pieces added."""
         refined = self.steps.result()
@@ -203,6 +218,6 @@ _Place: TypeAlias = tuple[_Task, Point]
 
 
 def _run_times(tasks: list[_Task]) -> FloatArray:
-    """Run time of each configuration of the question over the cases being refined."""
-    seconds = [task.steps.seconds_by_configuration() for task in tasks if task.steps.targeted]
-    return np.maximum(np.sum(seconds, axis=0), np.finfo(float).tiny) if seconds else np.zeros(0)
+    """Run time of each configuration of the question."""
+    seconds = sum((task.seconds_by_configuration() for task in tasks), start=np.zeros(1))
+    return np.maximum(seconds, np.finfo(float).tiny)

@@ -168,7 +168,7 @@ class Batch:
 
     @property
     def noise_floor(self) -> float:
-        """The same work measured twice: median relative difference between two halves of the samples."""
+        """The same work measured twice; see `noise_floor`."""
         return noise_floor([measurement.seconds for measurement in self.measurements])
 
     def __str__(self) -> str:
@@ -179,7 +179,7 @@ class Batch:
 
 
 def noise_floor(times: Sequence[npt.NDArray[np.float64]]) -> float:
-    """Median over the arrays of the relative difference between the medians of their two halves.
+    """The relative difference between the medians of two halves of the samples, for typical work.
 
     Parameters
     ----------
@@ -188,15 +188,20 @@ def noise_floor(times: Sequence[npt.NDArray[np.float64]]) -> float:
     Returns
     -------
     float
-        0 when no array has four samples.
+        Median over the arrays, each weighted with its time: half of the time is spent in calls whose
+        two halves differ by less. 0 when no array has four samples.
 
     Examples
     --------
     >>> import numpy as np
-    >>> round(noise_floor([np.array([1.0, 1.1, 1.0, 1.1])]), 3)
+    >>> round(noise_floor([np.array([1.0, 1.1, 1.0, 1.1]), np.array([0.1, 0.3, 0.1, 0.3])]), 3)
     0.1
     """
-    differences = [
-        abs(float(np.median(seconds[1::2]) / np.median(seconds[::2])) - 1) for seconds in times if len(seconds) >= 4
-    ]
-    return float(np.median(differences)) if differences else 0.0
+    halves = [(np.median(seconds[::2]), np.median(seconds[1::2])) for seconds in times if len(seconds) >= 4]
+    if not halves:
+        return 0.0
+    first, second = np.array(halves).T
+    differences = np.abs(second / first - 1)
+    order = np.argsort(differences)
+    spent = np.cumsum(first[order])
+    return float(differences[order][np.searchsorted(spent, spent[-1] / 2)])

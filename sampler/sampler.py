@@ -95,7 +95,8 @@ class Sampler:
         repetitions : int
             Accepted samples wanted of each job.
         state : str, optional
-            The state that samples must be of; by default the one that prevails.
+            The state that samples should be of; by default, and if it cannot be had for half of
+            the repetitions, the one that prevails.
 
         Returns
         -------
@@ -116,6 +117,8 @@ class Sampler:
                 self._run_chunk(queue, progress)
             chosen = state or prevailing_state(queue.all_samples, self.floor)
             self._repeat_disturbed(queue, chosen, progress)
+            if queue.missing(chosen, self.floor) > len(jobs) * repetitions / 2:
+                chosen = prevailing_state(queue.all_samples, self.floor)
         except KernelFailed as failure:
             chosen = state or prevailing_state(queue.all_samples, self.floor)
             failure.batch = queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
@@ -207,6 +210,10 @@ class _Queue:
         counts = [len(accepted(samples, state, floor)) for samples in self.samples]
         return [i for i, count in enumerate(counts) for _ in range(self.repetitions - count)]
 
+    def missing(self, state: State, floor: float) -> int:
+        """How many of the wanted repetitions are missing."""
+        return len(self._missing(state, floor))
+
     def requeue(self, state: State, floor: float) -> bool:
         """Queues again what is missing of the wanted repetitions; whether there is any."""
         self.waiting = self._shuffled(self._missing(state, floor))
@@ -219,7 +226,7 @@ class _Queue:
             Measurement(job, tuple(samples), state, floor) for job, samples in zip(self.jobs, self.samples, strict=True)
         )
         count = sum(len(measurement.accepted) for measurement in measurements)
-        given_up = len(self._missing(state, floor))
+        given_up = self.missing(state, floor)
         return Batch(setup, state, floor, measurements, count, self.requeued, given_up, seconds)
 
 

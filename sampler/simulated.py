@@ -5,7 +5,8 @@ charges for a warm call (`warm_seconds`) has, by kernel:
 
 - level 3: a flop rate that ramps up with every size, an exact polynomial in the sizes;
 - trsm and trmm besides: a kink, beyond KINK the triangle's rows cost a fraction of what they did;
-- unblocked LAPACK: the larger of a slow flop rate and memory traffic.
+- potf2, potrf2: a slow flop rate;
+- trti2: memory-bound, an element is streamed for every two flops.
 
 Operands that are not in its cache cost their traffic on top.
 """
@@ -146,9 +147,10 @@ class SimulatedBackend:
         speed = self.setup.threads**0.9 * (2.0 if self.setup.dtype == "s" else 1.0)
         if min(sizes.values()) == 0:
             return CALL_SECONDS
+        if call.kernel.name == "trti2":
+            return float(CALL_SECONDS + call.flops / 2 * self.setup.item_bytes / MEMORY_BYTES_PER_SECOND)
         if len(sizes) == 1:
-            traffic = call.byte_count(self.setup.dtype) / MEMORY_BYTES_PER_SECOND
-            return float(CALL_SECONDS + max(call.flops / UNBLOCKED_FLOPS_PER_SECOND, traffic))
+            return float(CALL_SECONDS + call.flops / UNBLOCKED_FLOPS_PER_SECOND)
         ramp = 1.0 + sum(RAMP / size for size in sizes.values())
         return float(CALL_SECONDS + call.flops * ramp * _kink(call) / (PEAK_FLOPS_PER_SECOND * speed))
 

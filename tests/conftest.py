@@ -1,0 +1,88 @@
+"""Fixtures: a store of its own for every test, the real engine, the simulated machine."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from blascast.sampler.host import WorkerBackend
+from blascast.sampler.setup import SetupRequest
+from blascast.sampler.simulated import QUIET, SimulatedBackend
+
+TOY = r"""
+#include <stdlib.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/mman.h>
+#ifndef INTEGER
+#define INTEGER int32_t
+#endif
+#define NAME_(routine, suffix) routine##suffix
+#define NAME__(routine, suffix) NAME_(routine, suffix)
+#define NAME(routine) NAME__(routine, SUFFIX)
+void NAME(dcopy)(INTEGER *n, double *x, INTEGER *incx, double *y, INTEGER *incy) {
+    for (INTEGER i = 0; i < *n; i++) y[i * *incy] = x[i * *incx];
+}
+void NAME(dsegv)(INTEGER *n, double *a, INTEGER *lda) { *(volatile int *)8 = 1; }
+void NAME(dabort)(INTEGER *n, double *a, INTEGER *lda) { abort(); }
+void NAME(dexit)(INTEGER *n, double *a, INTEGER *lda) {
+    fprintf(stderr, " ** On entry to DEXIT parameter number 1 had an illegal value\n");
+    exit(0);
+}
+void NAME(dgrumble)(INTEGER *n, double *a, INTEGER *lda) {
+    fprintf(stderr, " ** On entry to DGRUMBLE parameter number 3 had an illegal value\n");
+}
+void NAME(dhang)(INTEGER *n, double *a, INTEGER *lda) { for (;;) { volatile int x = 0; (void)x; } }
+void NAME(dkilled)(INTEGER *n, double *a, INTEGER *lda) { raise(SIGKILL); }
+void NAME(dfill)(INTEGER *n, double *a, INTEGER *lda) {
+    for (INTEGER j = 0; j < *n; j++) for (INTEGER i = 0; i < *n; i++) a[i + j * *lda] = 7.0;
+}
+/* 24 arguments: 3 flags, 18 sizes, an operand, its leading dimension, info; then 3 hidden lengths */
+void NAME(dmany)(char *f1, char *f2, char *f3,
+    INTEGER *a1, INTEGER *a2, INTEGER *a3, INTEGER *a4, INTEGER *a5, INTEGER *a6, INTEGER *a7, INTEGER *a8, INTEGER *a9,
+    INTEGER *b1, INTEGER *b2, INTEGER *b3, INTEGER *b4, INTEGER *b5, INTEGER *b6, INTEGER *b7, INTEGER *b8, INTEGER *b9,
+    double *x, INTEGER *ldx, INTEGER *info, size_t l1, size_t l2, size_t l3) {
+    x[0] = *a1 + 2 * *a2 + 3 * *a3 + 4 * *a9 + 5 * *b1 + 6 * *b9 + *ldx + 100 * (l1 + l2 + l3)
+        + (*f1 == 'A') + 10 * (*f3 == 'C');
+    *info = 0;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test has a store of its own."""
+    monkeypatch.setenv("BLASCAST_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def real() -> Iterator[WorkerBackend]:
+    """The OpenBLAS of SciPy's wheel, double precision, one thread."""
+    backend = WorkerBackend(SetupRequest())
+    yield backend
+    backend.close()
+
+
+@pytest.fixture
+def quiet() -> SimulatedBackend:
+    """The simulated machine without disturbances."""
+    return SimulatedBackend(disturbances=QUIET)
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Builds a small library whose routines misbehave; its path."""
+
+    def build(suffix: str = "_", integer: str = "int32_t") -> str:
+        folder = tmp_path_factory.mktemp("toy")
+        (folder / "toy.c").write_text(TOY)
+        library = folder / "libtoy.so"
+        options = ["-shared", "-fPIC", "-w", f"-DSUFFIX={suffix}", f"-DINTEGER={integer}"]
+        subprocess.run(["cc", *options, "-o", str(library), str(folder / "toy.c")], check=True)
+        return str(library)
+
+    return build

@@ -1,0 +1,96 @@
+"""The Python interface: reports print, show as HTML, turn into frames, and can be drawn."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import blascast
+from blascast.plots import plot_blocksize, plot_model, plot_rank
+
+mpl.use("Agg")
+
+
+def test_a_ranking() -> None:
+    ranking = blascast.rank("cholesky", n=400, library="simulated", verify=True)
+    assert "right-looking" in str(ranking)
+    frame = ranking.to_frame()
+    assert len(frame) == 3
+    assert {"variant", "b", "time_median", "gflops", "efficiency", "class", "measured_median"} <= set(frame.columns)
+    assert frame["time_median"].is_monotonic_increasing
+    html = ranking._repr_html_()
+    assert html.count("<tr>") == 4
+    assert "time [ms]" in html
+    axes = plot_rank(ranking)
+    assert axes.get_ylabel() == "performance [GFLOP/s]"
+
+
+def test_a_prediction() -> None:
+    prediction = blascast.predict("cholesky", 3, n=400, b=64, breakdown=True, library="simulated")
+    assert set(prediction.to_frame()["kernel"]) == {"potf2 L", "trsm RLTN 1", "syrk LN -1 1"}
+    assert prediction.candidate.times.median > 0
+
+
+def test_block_sizes() -> None:
+    report = blascast.blocksize("cholesky", 3, n=[200, 400], library="simulated")
+    assert report.to_frame()["n"].tolist() == [200, 400]
+    axes = plot_blocksize(report)
+    assert axes.get_xlabel() == "block size b"
+    assert len(axes.get_legend().get_texts()) == 2
+
+
+def test_a_list_of_models() -> None:
+    assert len(blascast.list_models().to_frame()) == 0
+    blascast.rank("cholesky", n=200, b=64, library="simulated")
+    assert len(blascast.list_models().to_frame()) == 4
+
+
+def test_models_are_drawn() -> None:
+    blascast.rank("cholesky", n=200, library="simulated")
+    for setup, model in blascast.list_models().entries:
+        axes = plot_model(setup, model)
+        assert axes.get_xlabel().startswith("size ")
+        points, line = axes.lines[:2]
+        assert len(points.get_xdata()) >= 2
+        rates = np.interp(points.get_xdata(), line.get_xdata(), line.get_ydata())
+        np.testing.assert_allclose(points.get_ydata(), rates, rtol=0.1)
+
+
+def test_a_diagnosis() -> None:
+    report = blascast.doctor(library="simulated")
+    assert {"name", "value", "verdict", "good"} == set(report.to_frame().columns)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n": 0},
+        {"n": "8"},
+        {"n": 8.0},
+        {"n": 100, "b": 0},
+        {"n": 100, "b": 101},
+        {"n": 100, "dtype": "q"},
+        {"n": 100, "threads": -1},
+        {"n": 10**9},
+    ],
+)
+def test_arguments_that_make_no_sense(wrong: dict) -> None:
+    with pytest.raises(blascast.UsageError) as caught:
+        blascast.rank("cholesky", **{"library": "simulated", **wrong})
+    assert "\n" not in str(caught.value)
+
+
+def test_no_sizes() -> None:
+    with pytest.raises(blascast.UsageError, match="at least one size"):
+        blascast.blocksize("cholesky", 3, n=[], library="simulated")
+
+
+def test_an_attribute_that_does_not_exist() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = blascast.nothing
+
+
+def test_small_problems() -> None:
+    for n in (1, 2, 7, 8, 17):
+        for operation in ("cholesky", "trinv"):
+            report = blascast.rank(operation, n=n, library="simulated")
+            assert all(row.candidate.times.median > 0 for row in report.rows)
