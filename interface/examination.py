@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from blascast.models.sampling import MODEL_LD
+from blascast.models.sampling import model_ld
 from blascast.sampler.call import View, bind
 from blascast.sampler.host import allowed_cpus
 from blascast.sampler.kernels import find_kernel
@@ -130,7 +130,7 @@ def _sentinels(session: Session) -> Batch:
     """A few gemms, measured often enough to see the noise."""
     jobs = []
     for n in SENTINEL_SIZES:
-        A, B, C = (View(name, 0, 0, n, n, MODEL_LD) for name in ("A", "B", "C"))
+        A, B, C = (View(name, 0, 0, n, n, model_ld(n)) for name in ("A", "B", "C"))
         jobs.append(warm_job(bind(find_kernel("gemm"), "N", "N", 1, A, B, 1, C)))
     return session.sampler.measure(
         jobs, SENTINEL_REPETITIONS, label="measuring the noise", on_progress=session.on_progress

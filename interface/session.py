@@ -10,7 +10,7 @@ from typing import Self
 from blascast.algorithms import Sequence
 from blascast.models.builder import ModelBuilder
 from blascast.models.parameters import Parameters
-from blascast.models.sampling import MODEL_LD
+from blascast.models.sampling import model_ld
 from blascast.models.store import Store
 from blascast.predictors.configurations import check_memory
 from blascast.predictors.replay import Replay, by_models, needs_of, replay
@@ -101,7 +101,7 @@ class Session:
 
     def measure_peak(self) -> float:
         """Flops per second of the fastest of some large dgemm (or sgemm)."""
-        operands = [View(name, 0, 0, PEAK_SIZE, PEAK_SIZE, MODEL_LD) for name in ("A", "B", "C")]
+        operands = [View(name, 0, 0, PEAK_SIZE, PEAK_SIZE, model_ld(PEAK_SIZE)) for name in ("A", "B", "C")]
         job = warm_job(bind(find_kernel("gemm"), "N", "N", 1, operands[0], operands[1], 1, operands[2]))
         batch = self.sampler.measure([job], PEAK_REPETITIONS, label="measuring the peak")
         return float(job.flops / batch.measurements[0].seconds.min())

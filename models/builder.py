@@ -146,7 +146,11 @@ class ModelBuilder:
         names = [(task.need.key, point) for task, point in fresh]
         try:
             batch = self._sampler.measure(
-                jobs, self._parameters.repetitions, state=state, label=label, on_progress=self._on_progress
+                jobs,
+                [self._parameters.repetitions_for(job.flops) for job in jobs],
+                state=state,
+                label=label,
+                on_progress=self._on_progress,
             )
         except KernelFailed as failure:
             if failure.batch is not None:
@@ -163,7 +167,10 @@ class ModelBuilder:
         for key in {task.need.key for task, _ in wanted}:
             stored = self._store.load_samples(self._sampler.setup, key, state)
             for task, point in wanted:
-                if task.need.key == key and len(stored.get(point, ())) >= self._parameters.repetitions:
+                if task.need.key != key:
+                    continue
+                flops = task.need.case.call(point, key.ld).flops
+                if len(stored.get(point, ())) >= self._parameters.repetitions_for(flops):
                     seconds = np.array([sample.seconds for sample in stored[point]])
                     observed[key, point] = self._observation(seconds)
         return observed
@@ -189,15 +196,16 @@ class _Task:
 
     def seconds_by_configuration(self) -> FloatArray | float:
         """Estimated time that each configuration of the workload spends in this case."""
-        workload, seconds = self.need.workload, 0.0
+        workload = self.need.workload
         if workload is None:
-            return seconds
+            return 0.0
+        seconds = np.zeros(workload.configurations)
         if self.model is not None:
             covered = self.model.piece_of(workload.sizes) >= 0
             medians = self.model.evaluate(workload.sizes[covered])[0][:, MEDIAN]
             owner = workload.owner[covered]
             seconds += np.bincount(owner, weights=medians, minlength=workload.configurations)
-        return seconds + (self.refinement.seconds_by_configuration() if self.refinement else 0.0)
+        return seconds if self.refinement is None else seconds + self.refinement.seconds_by_configuration()
 
     def completed(self, state: State | None, parameters: Parameters) -> Model:
         """The model with the refined pieces added."""

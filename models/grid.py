@@ -46,5 +46,5 @@ def grid_points(domain: Domain, counts: Sequence[int], grid: str) -> list[tuple[
 
 def _axis(low: int, high: int, places: npt.NDArray[np.float64]) -> list[int]:
     step = STEP if high - low >= 2 * STEP else 1
-    rounded = (step * np.rint((low + places * (high - low)) / step)).astype(int)
-    return sorted({low, high, *np.clip(rounded, low, high).tolist()})
+    inner = step * np.rint((low + places[1:-1] * (high - low)) / step)
+    return sorted({low, high, *np.clip(inner.astype(int), low, high).tolist()})

@@ -81,7 +81,7 @@ def _model(values: dict[str, Any]) -> Model:
     if not values["pieces"] or not exponents:
         raise ValueError("no pieces")
     return Model(
-        ModelKey(**values["key"]),
+        _key(values["key"]),
         exponents,
         tuple(_piece(piece, exponents) for piece in values["pieces"]),
         values["state"],
@@ -89,6 +89,13 @@ def _model(values: dict[str, Any]) -> Model:
         float(values["seconds"]),
         Parameters(**parameters),
     )
+
+
+def _key(values: dict[str, Any]) -> ModelKey:
+    key = ModelKey(**values)
+    if not (isinstance(key.kernel, str) and isinstance(key.case, str) and isinstance(key.ld, int)):
+        raise ValueError(f"{values} is no key")
+    return key
 
 
 def _piece(values: dict[str, Any], exponents: tuple[tuple[int, ...], ...]) -> Piece:

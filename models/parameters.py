@@ -8,6 +8,7 @@ from blascast.sampler.errors import UsageError
 from .domain import Split
 from .grid import GRIDS
 
+SMALL_FLOPS = 1e6
 Reference = Literal["min", "median"]
 ErrorMeasure = Literal["mean", "p90", "max"]
 
@@ -28,6 +29,8 @@ class Parameters:
         ``"chebyshev"`` or ``"cartesian"``.
     repetitions : int
         Samples of each point.
+    repetitions_small : int
+        The same for calls of less than SMALL_FLOPS, whose times scatter more and cost little.
     reference : str
         The statistic whose error decides: ``"min"`` or ``"median"``.
     error_measure : str
@@ -53,23 +56,31 @@ class Parameters:
     oversampling: int = 2
     grid: str = "chebyshev"
     repetitions: int = 8
+    repetitions_small: int = 24
     reference: Reference = "median"
     error_measure: ErrorMeasure = "p90"
     bound: float = 0.02
-    minimum_width: int = 32
-    minimum_width_3d: int = 64
+    minimum_width: int = 16
+    minimum_width_3d: int = 32
     split: Split = "geometric"
     noise_factor: float = 1.5
     reuse: bool = True
     targeted: bool = True
     seconds: float = 60.0
 
+    def repetitions_for(self, flops: float) -> int:
+        """Samples to take of a call with so many flops."""
+        return self.repetitions_small if flops < SMALL_FLOPS else self.repetitions
+
     def __post_init__(self) -> None:
         if self.grid not in GRIDS:
             raise UsageError(f"the grid must be one of {', '.join(GRIDS)}, got {self.grid!r}")
         if min(self.overfitting, self.overfitting_3d, self.oversampling) < 0:
             raise UsageError("overfitting and oversampling must not be negative")
-        if min(self.repetitions, self.minimum_width, self.minimum_width_3d) < 1 or self.bound <= 0:
+        if (
+            min(self.repetitions, self.repetitions_small, self.minimum_width, self.minimum_width_3d) < 1
+            or self.bound <= 0
+        ):
             raise UsageError("repetitions, bound and minimum widths must be positive")
 
 
@@ -78,9 +89,12 @@ PEISE2017 = Parameters(
     overfitting=2,
     oversampling=4,
     repetitions=10,
+    repetitions_small=10,
     reference="min",
     error_measure="max",
     bound=0.01,
+    minimum_width=32,
+    minimum_width_3d=64,
     split="middle",
     noise_factor=0.0,
     reuse=False,

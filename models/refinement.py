@@ -13,7 +13,8 @@ the regions that dominate the error of the workload's run time are, until that i
    errors of the several kernels add as independent ones do).
 4. Regions with at least a DOMINANT fraction of the largest contribution to a configuration that is
    not good are halved, unless that has ceased to help: their error is explained by the samples' own
-   noise, halving twice did not reduce it below GAIN of what it was, or they are at the minimum width.
+   noise, they are at the minimum width, or halving was useless more often in a row than there are
+   sizes to halve: the new polynomial errs at its points by more than GAIN times what the old one did.
 """
 
 from collections.abc import Callable, Sequence
@@ -100,13 +101,13 @@ class _Region:
     """A domain, the polynomials on it, and their errors.
 
     `error` is by the parameters' measure, at the fitted points; `over_noise` the held-out error in
-    units of the samples' noise; `earlier` the held-out errors of the domains it was cut from.
+    units of the samples' noise; `useless` how many halvings in a row led to it without any gain.
     """
 
     piece: Piece
     error: float
     over_noise: float
-    earlier: tuple[float, ...]
+    useless: int
 
     @property
     def domain(self) -> Domain:
@@ -143,7 +144,7 @@ class Refinement:
         self._exponents, self._parameters, self._workload = exponents, parameters, workload
         self._observed: dict[Point, Observation] = {}
         self._regions: list[_Region] = []
-        self._pending: list[tuple[Domain, tuple[float, ...]]] = [(domain, ()) for domain in domains]
+        self._pending: list[tuple[Domain, _Region | None]] = [(domain, None) for domain in domains]
         self.stopped: str | None = None
         self.wanted = self._missing_points()
 
@@ -155,7 +156,7 @@ class Refinement:
     def observe(self, observations: Sequence[Observation]) -> None:
         """Takes the observations of the wanted points, in their order, and fits the new regions."""
         self._observed.update(zip(self.wanted, observations, strict=True))
-        self._regions += [self._fitted(domain, earlier) for domain, earlier in self._pending]
+        self._regions += [self._fitted(domain, parent) for domain, parent in self._pending]
         self._pending, self.wanted = [], []
 
     def seconds_by_configuration(self) -> FloatArray:
@@ -207,7 +208,7 @@ class Refinement:
         parameters = self._parameters
         if parameters.noise_factor and region.over_noise <= parameters.noise_factor:
             return "noise"
-        if self._workload and len(region.earlier) > 1 and region.piece.error > GAIN * region.earlier[-2]:
+        if self._workload and region.useless > len(region.domain.lower):
             return "no gain"
         return None if region.domain.halves(self._minimum_width, parameters.split) else "minimum width"
 
@@ -216,7 +217,7 @@ class Refinement:
             region = self._regions[index]
             halves = region.domain.halves(self._minimum_width, self._parameters.split)
             assert halves is not None
-            self._pending += [(half, (*region.earlier, region.piece.error)) for half in halves]
+            self._pending += [(half, region) for half in halves]
         self._regions = [region for index, region in enumerate(self._regions) if index not in indices]
         self.wanted = self._missing_points()
 
@@ -235,7 +236,7 @@ class Refinement:
         points = {point for domain, _ in self._pending for point in self._points(domain)}
         return sorted(points - set(self._observed))
 
-    def _fitted(self, domain: Domain, earlier: tuple[float, ...]) -> _Region:
+    def _fitted(self, domain: Domain, parent: _Region | None) -> _Region:
         sizes = np.array(list(self._observed) if self._parameters.reuse else self._points(domain))
         sizes = sizes[domain.contains(sizes)]
         observations = [self._observed[tuple(point)] for point in sizes.tolist()]
@@ -246,7 +247,11 @@ class Refinement:
         piece = Piece(domain, result.coefficients, _rms(result.held_out), _rms(noise), len(sizes))
         residuals = np.abs(result.residuals[:, STATISTICS.index(self._parameters.reference)])
         error = float(_MEASURES[self._parameters.error_measure](residuals))
-        return _Region(piece, error, _rms(result.held_out / pooled), earlier)
+        useless = 0
+        if parent is not None:
+            before = parent.piece.evaluate(sizes, self._exponents)[:, MEDIAN] / statistics[:, MEDIAN] - 1
+            useless = parent.useless + 1 if piece.error > GAIN * _rms(before) else 0
+        return _Region(piece, error, _rms(result.held_out / pooled), useless)
 
     def _seconds_by_region(self) -> FloatArray:
         """Time that each configuration's calls spend in each region: (n_configurations, n_regions)."""

@@ -9,7 +9,7 @@ from blascast.sampler.kernel import Data, Flag, Kernel
 
 from .refinement import Point
 
-MODEL_LD = 5000  # a multiple of 8 and not of 256, as in the dissertation
+SMALLEST_LD = 520
 
 
 def fitting_ld(rows: int) -> int:
@@ -25,14 +25,21 @@ def fitting_ld(rows: int) -> int:
 
 
 def model_ld(largest_size: int) -> int:
-    """The leading dimension that models are sampled with: fixed, unless an operand is taller.
+    """The leading dimension that models are sampled with: one for each doubling of the sizes.
+
+    It is 512 times a power of two, plus 8: a multiple of 8 and not of 256, and at most about twice
+    that of the calls to be predicted (unblocked kernels slow down by some per cent when columns are
+    far apart).
 
     Examples
     --------
-    >>> model_ld(2000), model_ld(5001)
-    (5000, 5008)
+    >>> model_ld(100), model_ld(520), model_ld(521), model_ld(2000)
+    (520, 520, 1032, 2056)
     """
-    return max(MODEL_LD, fitting_ld(largest_size))
+    ld = SMALLEST_LD
+    while ld < largest_size:
+        ld = 2 * (ld - 8) + 8
+    return ld
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -102,6 +102,8 @@ def by_models(models: Mapping[ModelKey, Model]) -> Estimate:
     by_case = {(key.kernel, key.case): model for key, model in models.items()}
 
     def estimate(calls: CallArray) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
+        if not len(calls.sizes):
+            return np.zeros((0, 5)), np.zeros(0), np.zeros(0, dtype=np.int64)
         model = by_case[calls.kernel.name, calls.case]
         statistics, pieces = model.evaluate(calls.sizes)
         errors = np.array([piece.error for piece in model.pieces])

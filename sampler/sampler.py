@@ -81,7 +81,7 @@ class Sampler:
     def measure(
         self,
         jobs: Sequence[Job],
-        repetitions: int,
+        repetitions: int | Sequence[int],
         *,
         state: State | None = None,
         label: str = "sampling",
@@ -92,7 +92,7 @@ class Sampler:
         Parameters
         ----------
         jobs : sequence of Job
-        repetitions : int
+        repetitions : int or sequence of int
             Accepted samples wanted of each job.
         state : str, optional
             The state that samples should be of; by default, and if it cannot be had for half of
@@ -109,7 +109,8 @@ class Sampler:
             If a routine fails; its `batch` holds what was measured before.
         """
         began = time.monotonic()
-        queue = _Queue(jobs, repetitions, self._random)
+        counts = [repetitions] * len(jobs) if isinstance(repetitions, int) else list(repetitions)
+        queue = _Queue(jobs, counts, self._random)
         progress = _Reporter(label, len(queue.waiting), on_progress)
         try:
             self._prepare(jobs)
@@ -117,7 +118,7 @@ class Sampler:
                 self._run_chunk(queue, progress)
             chosen = state or prevailing_state(queue.all_samples, self.floor)
             self._repeat_disturbed(queue, chosen, progress)
-            if queue.missing(chosen, self.floor) > len(jobs) * repetitions / 2:
+            if queue.missing(chosen, self.floor) > sum(counts) / 2:
                 chosen = prevailing_state(queue.all_samples, self.floor)
         except KernelFailed as failure:
             chosen = state or prevailing_state(queue.all_samples, self.floor)
@@ -170,7 +171,7 @@ class Sampler:
 class _Queue:
     """Repetitions that wait, and the samples so far."""
 
-    def __init__(self, jobs: Sequence[Job], repetitions: int, random: np.random.Generator) -> None:
+    def __init__(self, jobs: Sequence[Job], repetitions: list[int], random: np.random.Generator) -> None:
         self.jobs = jobs
         self.repetitions = repetitions
         self.requeued = 0
@@ -178,7 +179,7 @@ class _Queue:
         self.samples: list[list[Sample]] = [[] for _ in jobs]
         self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
         self._random = random
-        self.waiting: list[int] = self._shuffled([i for i in range(len(jobs)) for _ in range(repetitions)])
+        self.waiting: list[int] = self._shuffled([i for i, count in enumerate(repetitions) for _ in range(count)])
 
     def _shuffled(self, indices: list[int]) -> list[int]:
         return [indices[i] for i in self._random.permutation(len(indices))]
@@ -208,7 +209,8 @@ class _Queue:
 
     def _missing(self, state: State, floor: float) -> list[int]:
         counts = [len(accepted(samples, state, floor)) for samples in self.samples]
-        return [i for i, count in enumerate(counts) for _ in range(self.repetitions - count)]
+        missing = [wanted - count for wanted, count in zip(self.repetitions, counts, strict=True)]
+        return [i for i, count in enumerate(missing) for _ in range(count)]
 
     def missing(self, state: State, floor: float) -> int:
         """How many of the wanted repetitions are missing."""

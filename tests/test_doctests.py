@@ -4,9 +4,8 @@ import doctest
 import importlib
 import pkgutil
 
-import pytest
-
 import blascast
+import pytest
 
 MODULES = ["blascast"] + [
     module.name

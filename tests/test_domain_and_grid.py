@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from blascast.models.domain import Domain, uncovered
 from blascast.models.grid import grid_points
 from blascast.sampler.errors import UsageError
+from hypothesis import given
+from hypothesis import strategies as st
 
 BOUNDS = st.tuples(st.integers(1, 60), st.integers(0, 60)).map(lambda t: (t[0], t[0] + t[1]))
 BOXES = st.lists(BOUNDS, min_size=2, max_size=2).map(
@@ -17,9 +16,7 @@ BOXES = st.lists(BOUNDS, min_size=2, max_size=2).map(
 
 def members(domain: Domain) -> set[tuple[int, int]]:
     return {
-        (i, j)
-        for i in range(domain.lower[0], domain.upper[0] + 1)
-        for j in range(domain.lower[1], domain.upper[1] + 1)
+        (i, j) for i in range(domain.lower[0], domain.upper[0] + 1) for j in range(domain.lower[1], domain.upper[1] + 1)
     }
 
 
@@ -29,7 +26,9 @@ def test_what_is_uncovered_and_what_covers_make_the_whole(wanted: Domain, covere
     everything = set().union(*(members(part) for part in parts), *(members(box) & members(wanted) for box in covered))
     assert everything == members(wanted)
     for part in parts:  # only boundaries are shared
-        inner = {p for p in members(part) if all(lo < x < hi for x, lo, hi in zip(p, part.lower, part.upper, strict=True))}
+        inner = {
+            p for p in members(part) if all(lo < x < hi for x, lo, hi in zip(p, part.lower, part.upper, strict=True))
+        }
         assert not any(inner & members(box) for box in covered)
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.host import WorkerBackend
@@ -143,7 +142,7 @@ def test_more_arguments_than_the_engine_takes(real: WorkerBackend) -> None:
     kernel = Kernel("potf2", "d", (*flags, Size("n"), Data("A", "inout", "n", "n"), Ld("lda", "A")), "n", "n")
     call = bind(kernel, *["A"] * 30, SQUARE)
     real.allocate(buffers_for([call]))
-    with pytest.raises(LibraryError, match="at most|may have 40"):
+    with pytest.raises(LibraryError, match="a call may have 40 arguments"):
         real.run([Run(call)])
 
 

@@ -1,11 +1,10 @@
 """The expression language of kernel declarations."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from blascast.sampler.errors import UsageError
 from blascast.sampler.expression import Expression
+from hypothesis import given
+from hypothesis import strategies as st
 
 REFUSED = [
     "__import__('os')",

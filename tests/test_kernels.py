@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
-
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host import WorkerBackend
@@ -152,7 +151,7 @@ def test_cases() -> None:
     a, b, c = view("A", 2, 3), view("B", 3, 4), view("C", 2, 4)
     assert bind(gemm, "N", "N", 1, a, b, 0, c).case == "NN 1 0"
     assert bind(gemm, "N", "N", -1.0, a, b, 0.5, c).case == "NN -1 other"
-    assert "gemm(NN 1 1; m=2, n=4, k=3; ld 24)" == str(bind(gemm, "N", "N", 1, a, b, 1, c))
+    assert str(bind(gemm, "N", "N", 1, a, b, 1, c)) == "gemm(NN 1 1; m=2, n=4, k=3; ld 24)"
 
 
 def test_names_are_unique_and_known() -> None:

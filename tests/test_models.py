@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
 from blascast.models.builder import ModelBuilder, Need
 from blascast.models.domain import Domain
 from blascast.models.fit import fit, monomials
@@ -22,7 +21,7 @@ from blascast.sampler.simulated import KINK, QUIET, Disturbances, SimulatedBacke
 TRSM_FLAGS = {"side": "L", "uplo": "L", "transA": "N", "diag": "N"}
 TRSM = Case(find_kernel("trsm"), TRSM_FLAGS, {"alpha": 1})
 GEMM = Case(find_kernel("gemm"), {"transA": "N", "transB": "N"}, {"alpha": 1, "beta": 1})
-CLASSICAL = Parameters(targeted=False, noise_factor=0.0, error_measure="max", reuse=False, split="middle")
+CLASSICAL = Parameters(targeted=False, noise_factor=0.0, error_measure="max", bound=0.005, reuse=False, split="middle")
 
 
 def drive(refinement: Refinement, cost: Callable[..., float], noise: float = 0.0) -> Refined:
@@ -63,7 +62,10 @@ def test_exact_on_polynomials_of_their_degree(case: Case, grid: str) -> None:
     coefficients = random.uniform(0.5, 2, len(exponents))
 
     def cost(*sizes: float) -> float:
-        terms = [c * np.prod([(s / 500) ** p for s, p in zip(sizes, e, strict=True)]) for c, e in zip(coefficients, exponents, strict=True)]
+        terms = [
+            c * np.prod([(s / 500) ** p for s, p in zip(sizes, e, strict=True)])
+            for c, e in zip(coefficients, exponents, strict=True)
+        ]
         return float(np.sum(terms))
 
     parameters = Parameters(targeted=False, noise_factor=0.0, grid=grid, oversampling=1)
@@ -102,9 +104,7 @@ def test_without_the_noise_stop_refinement_chases_noise() -> None:
         return m * m * n * 1e-11 + 1e-7
 
     chasing = drive(Refinement([domain], exponents, CLASSICAL), smooth, noise=0.05)
-    stopping = drive(
-        Refinement([domain], exponents, Parameters(targeted=False, noise_factor=1.5)), smooth, noise=0.05
-    )
+    stopping = drive(Refinement([domain], exponents, Parameters(targeted=False, noise_factor=1.5)), smooth, noise=0.05)
     assert len(chasing.pieces) > 20
     assert (len(stopping.pieces), stopping.stopped) == (1, "noise")
 
@@ -192,7 +192,11 @@ def test_a_case_makes_calls_on_buffers_that_all_cases_share() -> None:
     call = TRSM.call((64, 32), 5000)
     assert call.sizes == {"m": 64, "n": 32}
     assert {name: view.buffer for name, view in call.views.items()} == {"A": "triangular 0", "B": "general 0"}
-    assert [view.buffer for view in GEMM.call((8, 8, 8), 5000).views.values()] == ["general 0", "general 1", "general 2"]
+    assert [view.buffer for view in GEMM.call((8, 8, 8), 5000).views.values()] == [
+        "general 0",
+        "general 1",
+        "general 2",
+    ]
     assert case_of_call(call).name == TRSM.name == "LLNN 1"
 
 
@@ -223,7 +227,7 @@ def truth(backend: SimulatedBackend, sizes: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(3))
 def test_level_switches_and_outliers_do_not_reach_a_model(home, seed: int) -> None:  # type: ignore[no-untyped-def]
     disturbed = Disturbances(jitter=0.005, outliers=0.005, free_seconds=0.2, busy_seconds=0.2, slow_down=1.5)
-    backend, builder, model = build(home, disturbed, seed)
+    backend, builder, model = build(home, disturbed, seed, Parameters(bound=0.005))
     assert sum(batch.requeued for batch in builder.batches) > 50
     assert model.state == "free"
     sizes = np.random.default_rng(1).integers(4, 33, (200, 2)) * 8

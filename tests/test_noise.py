@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.noise import CALIBRATION_PROBES, lowered, prevailing_state, sample_of
@@ -12,7 +11,7 @@ from blascast.sampler.sampler import Budget, Progress, Sampler
 from blascast.sampler.simulated import BRANCH_SECONDS, CLOCK_SECONDS, Disturbances, SimulatedBackend
 
 FLOOR = BRANCH_SECONDS / CLOCK_SECONDS
-SWITCHING = Disturbances(jitter=0.005, outliers=0.01, free_seconds=0.3, busy_seconds=0.3)
+SWITCHING = Disturbances(jitter=0.005, outliers=0.01, free_seconds=0.01, busy_seconds=0.005)
 
 
 def gemm(n: int) -> Call:

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from blascast.algorithms import CallArray, find_operation, find_variant, trace
 from blascast.models.piecewise import ModelKey
 from blascast.predictors.accuracy import in_best_class, relative_errors, symmetric_factors, yield_of_choice
@@ -17,6 +14,8 @@ from blascast.predictors.verification import verify
 from blascast.sampler.errors import UsageError
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import QUIET, SimulatedBackend
+from hypothesis import given
+from hypothesis import strategies as st
 
 # Medians of the dissertation's table 4.1 in milliseconds, by kernel and sizes.
 TABLE_4_1 = {
@@ -103,9 +102,7 @@ def test_best_candidates_are_ranked() -> None:
     ranked = rank_candidates([best_candidate(r, 96) for r in replays])
     medians = [c.times.median for c in ranked]
     assert medians == sorted(medians)
-    for candidate, result in zip(
-        sorted(ranked, key=lambda c: c.variant.number), replays, strict=True
-    ):
+    for candidate, result in zip(sorted(ranked, key=lambda c: c.variant.number), replays, strict=True):
         assert candidate.times.median == pytest.approx(result.statistics[:, 1].min())
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import KernelFailed, LibraryError, UsageError
 from blascast.sampler.host import WorkerBackend, allowed_cpus
@@ -152,7 +151,7 @@ def test_threads_are_set_and_read_back() -> None:
 
 @pytest.mark.skipif(len(allowed_cpus()) < 2, reason="two CPUs are needed")
 def test_a_library_without_threads(toy: Callable[..., str]) -> None:
-    with pytest.raises(LibraryError, match="2 threads were asked for, libtoy.so has 1 in force"):
+    with pytest.raises(LibraryError, match=r"2 threads were asked for, libtoy\.so has 1 in force"):
         WorkerBackend(SetupRequest(toy(), threads=2))
 
 
