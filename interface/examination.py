@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from blascast.models.sampling import model_ld
+from blascast.sampler.backend import Overhead
 from blascast.sampler.call import View, bind
 from blascast.sampler.host import allowed_cpus
 from blascast.sampler.kernels import find_kernel
@@ -112,12 +113,12 @@ def doctor(
         batch = _sentinels(session)
         facts = {"peak_flops_per_second": peak, "noise_floor": batch.noise_floor, "probe_floor": batch.floor}
         session.store.note_facts(session.sampler.setup, **facts)
-        low, median, high = session.sampler.backend.overhead_seconds
-        figures = {**facts, "overhead_low": low, "overhead_median": median, "overhead_high": high}
+        overhead = session.sampler.backend.overhead
+        figures = {**facts, **{f"overhead_{name}": value for name, value in asdict(overhead).items()}}
         findings = (
             *_processor(session.sampler.setup),
             _load(),
-            *_clock(session, low, median, high),
+            *_clock(session, overhead),
             _libraries(),
             _peak(session.sampler.setup, peak),
             *_noise(batch),
@@ -155,13 +156,13 @@ def _load() -> Finding:
     return Finding("load", f"{load:.2f} on {cpus} CPUs", verdict, idle)
 
 
-def _clock(session: Session, low: float, median: float, high: float) -> Iterator[Finding]:
+def _clock(session: Session, overhead: Overhead) -> Iterator[Finding]:
     backend = session.sampler.backend
     yield Finding("clock", f"{backend.clock_name}, {backend.ticks_per_second / 1e9:.4f} GHz", "finer than any kernel")
-    spread = f"{_ns(low - median)} .. {_ns(0.0)} .. {_ns(high - median)}"
-    good = high - low <= HIGH_OVERHEAD_SECONDS
+    spread = f"{_ns(overhead.low)} .. {_ns(overhead.median)} .. {_ns(overhead.high)}"
+    good = max(abs(overhead.low), abs(overhead.high)) <= HIGH_OVERHEAD_SECONDS
     verdict = (
-        f"an empty call, its {_ns(median)} subtracted (10th percentile, median, 90th)"
+        f"10 000 empty calls after {_ns(overhead.subtracted)} were subtracted: 10th percentile, median, 90th"
         if good
         else "uneven: calls below 1 us cannot be timed well"
     )

@@ -76,12 +76,12 @@ class Case:
         return bind(self.kernel, *values)
 
     def _operands(self, values: Mapping[str, object], ld: int) -> dict[str, View]:
-        """Views from the origin of buffers that all cases share: one for each structure and place."""
+        """Views from the origin of buffers that cases share: one for each structure, place and leading dimension."""
         operands: dict[str, View] = {}
         for data in self.kernel.data:
             place = sum(view.buffer.startswith(data.structure) for view in operands.values())
             rows, columns = (int(parse(text).evaluate(values)) for text in (data.rows, data.columns))
-            operands[data.name] = View(f"{data.structure} {place}", 0, 0, rows, columns, ld)
+            operands[data.name] = View(f"{data.structure} {place}, ld {ld}", 0, 0, rows, columns, ld)
         return operands
 
 

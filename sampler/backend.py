@@ -1,6 +1,7 @@
 """Back ends: what can run a program and report its times."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -8,6 +9,24 @@ import numpy.typing as npt
 
 from .program import Buffer, Operation, Records
 from .setup import Setup, SetupRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What timing an empty routine reports, seconds.
+
+    Parameters
+    ----------
+    subtracted : float
+        Median of many empty calls: taken off every time.
+    low, median, high : float
+        10th percentile, median and 90th percentile of as many others, after the subtraction.
+    """
+
+    subtracted: float
+    low: float
+    median: float
+    high: float
 
 
 class Backend(Protocol):
@@ -19,8 +38,8 @@ class Backend(Protocol):
         ...
 
     @property
-    def overhead_seconds(self) -> tuple[float, float, float]:
-        """10th percentile, median and 90th percentile of an empty timed call, as measured (before subtraction)."""
+    def overhead(self) -> Overhead:
+        """What timing itself costs."""
         ...
 
     @property

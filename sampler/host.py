@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import program
+from .backend import Overhead
 from .call import Call, View
 from .errors import BlascastError, KernelFailed, LibraryError, UsageError
 from .kernel import Data, Flag, Info, Ld, Scalar, Size
@@ -65,10 +66,11 @@ class WorkerBackend:
         self.setup = self._describe()
 
     @property
-    def overhead_seconds(self) -> tuple[float, float, float]:
-        """10th percentile, median and 90th percentile of an empty timed call, before subtraction."""
-        low, median, high = (ticks / self.ticks_per_second for ticks in self._opened["overhead_ticks"])
-        return low, median, high
+    def overhead(self) -> Overhead:
+        """What timing itself costs, measured when the worker started."""
+        subtracted = self._opened["overhead_ticks"] / self.ticks_per_second
+        low, median, high = (t / self.ticks_per_second - subtracted for t in self._opened["empty_call_ticks"])
+        return Overhead(subtracted, low, median, high)
 
     @property
     def ticks_per_second(self) -> float:
@@ -270,7 +272,7 @@ class WorkerBackend:
 
     def _records(self, shared: mmap.mmap, count: int) -> Records:
         raw = np.frombuffer(shared[8 : 8 + count * _RECORD.itemsize], dtype=_RECORD)
-        rate, overhead = self.ticks_per_second, self._opened["overhead_ticks"][1]
+        rate, overhead = self.ticks_per_second, self._opened["overhead_ticks"]
         timed = (raw["ticks"] >= 0) & (raw["clock"] < 0)
         probed = raw["clock"] >= 0
         return Records(

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from .call import Call
-from .program import Operation, Probe, Restore, Run, Time
+from .call import Call, View
+from .program import Operation, Probe, Restore, Run, Time, buffers_for
 from .setup import Setup
 
 State = Literal["free", "busy", "mixed"]
@@ -41,6 +41,11 @@ class Job:
         return (*self.preamble, *timed[:-1], Probe())
 
     @property
+    def every_call(self) -> tuple[Call, ...]:
+        """The calls of one repetition, untimed ones included."""
+        return (*(operation.call for operation in self.preamble if isinstance(operation, Run)), *self.calls)
+
+    @property
     def flops(self) -> float:
         """Floating-point operations of the timed calls."""
         return float(sum(call.flops for call in self.calls))
@@ -54,15 +59,9 @@ def warm_job(call: Call) -> Job:
 
 def sequence_job(calls: Sequence[Call]) -> Job:
     """A whole algorithm, timed call by call on restored operands."""
-    overwritten = {view.buffer: view for call in calls for view in call.overwritten}
-    rows = dict.fromkeys(overwritten, 0)
-    columns = dict(rows)
-    for call in calls:
-        for view in call.overwritten:
-            rows[view.buffer] = max(rows[view.buffer], int(view.row + view.rows))
-            columns[view.buffer] = max(columns[view.buffer], int(view.column + view.columns))
-    whole = [view.part(-view.row, -view.column, rows[name], columns[name]) for name, view in overwritten.items()]
-    return Job(tuple(Restore(view) for view in whole), tuple(calls))
+    overwritten = {view.buffer for call in calls for view in call.overwritten}
+    buffers = [buffer for buffer in buffers_for(calls) if buffer.name in overwritten]
+    return Job(tuple(Restore(View(b.name, 0, 0, b.rows, b.columns, b.ld)) for b in buffers), tuple(calls))
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class Sampler:
 
     def _prepare(self, jobs: Sequence[Job]) -> None:
         """Allocates operands, makes the first call into the library, and learns the probes' floor."""
-        self.backend.allocate(buffers_for((call for job in jobs for call in job.calls), self._seed))
+        self.backend.allocate(buffers_for((call for job in jobs for call in job.every_call), self._seed))
         smallest = min(jobs, key=lambda job: job.flops)
         warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0])]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import program
+from .backend import Overhead
 from .call import Call, View
 from .errors import UsageError
 from .program import Buffer, Operation, Records
@@ -79,7 +80,7 @@ class SimulatedBackend:
     """
 
     ticks_per_second = TICKS_PER_SECOND
-    overhead_seconds = (0.0, 0.0, 0.0)
+    overhead = Overhead(0.0, 0.0, 0.0, 0.0)
     clock_name = "simulated"
 
     def __init__(

@@ -67,7 +67,8 @@ class Worker:
             "suffix": self.affixes[1],
             "integer_bits": self.integer_bits,
             "ticks_per_second": lib.bc_ticks_per_second(CALIBRATION_SECONDS),
-            "overhead_ticks": empty_call_ticks(),
+            "overhead_ticks": empty_call_ticks()[1],
+            "empty_call_ticks": empty_call_ticks(),
             "clock": ffi.string(lib.bc_clock_name()).decode(),
         }
 

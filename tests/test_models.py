@@ -191,12 +191,12 @@ def test_parameters_that_make_no_sense(wrong: dict) -> None:
 def test_a_case_makes_calls_on_buffers_that_all_cases_share() -> None:
     call = TRSM.call((64, 32), 5000)
     assert call.sizes == {"m": 64, "n": 32}
-    assert {name: view.buffer for name, view in call.views.items()} == {"A": "triangular 0", "B": "general 0"}
-    assert [view.buffer for view in GEMM.call((8, 8, 8), 5000).views.values()] == [
-        "general 0",
-        "general 1",
-        "general 2",
-    ]
+    assert {name: view.buffer for name, view in call.views.items()} == {
+        "A": "triangular 0, ld 5000",
+        "B": "general 0, ld 5000",
+    }
+    buffers = [view.buffer for view in GEMM.call((8, 8, 8), 520).views.values()]
+    assert buffers == [f"general {i}, ld 520" for i in range(3)]
     assert case_of_call(call).name == TRSM.name == "LLNN 1"
 
 

@@ -1,23 +1,13 @@
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine.h"
 
-enum { CACHE_LINE = 64, HUGE_PAGES_FROM = 4 << 20 };
+enum { CACHE_LINE = 64, PAGE = 4096 };
 
 void *bc_allocate(int64_t bytes) {
     void *memory = NULL;
-    if (posix_memalign(&memory, 4096, (size_t)(bytes > 0 ? bytes : 1)) != 0) {
-        return NULL;
-    }
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_PAGES_FROM) {
-        madvise(memory, (size_t)bytes, MADV_HUGEPAGE); /* as NumPy does for its arrays */
-    }
-#endif
-    return memory;
+    return posix_memalign(&memory, PAGE, (size_t)(bytes > 0 ? bytes : 1)) == 0 ? memory : NULL;
 }
 
 void bc_release(void *memory) { free(memory); }
