@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.sampler.backend import Backend
 from blascast.sampler.call import Call, View
 from blascast.sampler.errors import UsageError

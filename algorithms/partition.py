@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 import numpy as np
+
 from blascast.sampler.call import Extent, View
 
 Direction = Literal["TL-BR", "BR-TL"]

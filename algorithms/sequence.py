@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.sampler.call import Call, View
 from blascast.sampler.kernel import Kernel
 

@@ -24,6 +24,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pandas as pd
+
 from blascast.algorithms import Variant, find_operation, trace
 from blascast.cli.options import Size, Sizes, setup_options
 from blascast.cli.output import progress_bar

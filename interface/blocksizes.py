@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from blascast.algorithms import find_variant, trace
 from blascast.models.parameters import Parameters
 from blascast.predictors.blocksize import BestBlockSize, best_block_size
@@ -48,7 +49,7 @@ class BlocksizeReport(Report):
     @property
     def title(self) -> str:
         """What was asked."""
-        return f"best block sizes of {self.replay.sequence.variant} ({self.setup})"
+        return f"best block sizes of {self.replay.sequence.variant}: {self.setup}"
 
     @property
     def columns(self) -> list[Column]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from blascast.models.sampling import model_ld
 from blascast.sampler.backend import Overhead
 from blascast.sampler.call import View, bind

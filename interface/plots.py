@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from blascast.models.domain import STEP
 from blascast.models.piecewise import Model
 from blascast.models.store import Store

@@ -67,7 +67,7 @@ class PredictReport(Report):
     @property
     def title(self) -> str:
         """What was asked."""
-        return f"{self.candidate.variant}, n = {self.candidate.n}, b = {self.candidate.b} ({self.setup})"
+        return f"{self.candidate.variant}, n = {self.candidate.n}, b = {self.candidate.b}: {self.setup}"
 
     @property
     def columns(self) -> list[Column]:

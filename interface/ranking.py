@@ -93,7 +93,8 @@ class RankReport(Report):
     def title(self) -> str:
         """What was asked."""
         how = "each at its best block size" if self.sought else f"at block size {self.rows[0].candidate.b}"
-        return f"{self.operation}, n = {self.n}, variants {how} ({self.setup})"
+        formula = find_operation(self.operation).formula
+        return f"{self.operation} ({formula}), n = {self.n}, variants {how}: {self.setup}"
 
     @property
     def columns(self) -> list[Column]:

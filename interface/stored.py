@@ -6,6 +6,7 @@ from typing import Any
 
 from blascast.models.piecewise import Model
 from blascast.models.store import Store
+from blascast.sampler.libraries import library_path
 from blascast.sampler.setup import Setup
 
 from .report import Column, Report, percent
@@ -81,24 +82,43 @@ class ModelsReport(Report):
         }
 
 
-def list_models(home: Path | None = None) -> ModelsReport:
+def list_models(
+    *, library: str | None = None, dtype: str | None = None, threads: int | None = None, home: Path | None = None
+) -> ModelsReport:
     """Lists the models in the store.
 
     Parameters
     ----------
+    library, dtype, threads : optional
+        List only those of such setups.
     home : Path, optional
         The store's folder.
 
     Raises
     ------
+    UsageError, LibraryError
+        If the library is unknown or not here.
     StoreError
         If the store, or a file in it, cannot be read.
     """
+    file = _file_of(library) if library is not None else None
     store = Store(home)
     try:
-        return ModelsReport(store.home, tuple(store.all_models()))
+        entries = [
+            (setup, model)
+            for setup, model in store.all_models()
+            if file in (None, setup.library.file or setup.library.name)
+            and dtype in (None, setup.dtype)
+            and threads in (None, setup.threads)
+        ]
+        return ModelsReport(store.home, tuple(entries))
     finally:
         store.close()
+
+
+def _file_of(library: str) -> str:
+    """What tells a library in the store: its file's name."""
+    return library if library == "simulated" else Path(library_path(library)).name
 
 
 def _largest(model: Model) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.sampler.errors import UsageError
 
 Split = Literal["middle", "geometric"]

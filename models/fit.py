@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.sampler.expression import parse
 from blascast.sampler.kernel import Kernel
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from blascast.sampler.errors import BlascastError, StoreError
 from blascast.sampler.setup import Setup, setup_from_json
 

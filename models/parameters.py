@@ -101,4 +101,3 @@ PEISE2017 = Parameters(
     targeted=False,
     seconds=float("inf"),
 )
-PRESETS = {"default": Parameters(), "peise2017": PEISE2017}

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.sampler.sample import State
 
 from .domain import Domain, uncovered

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+
 from blascast.sampler.errors import StoreError
 from blascast.sampler.sample import Batch, Sample, State
 from blascast.sampler.setup import Setup

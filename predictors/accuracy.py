@@ -1,4 +1,4 @@
-"""Holds predictions against measurements: errors, yields, and hits."""
+"""Holds predictions against measurements: errors and yields."""
 
 import numpy as np
 
@@ -29,8 +29,3 @@ def yield_of_choice(predicted: FloatArray, measured: FloatArray) -> float:
     0.8
     """
     return float(measured.min() / measured[np.argmin(predicted)])
-
-
-def in_best_class(predicted: FloatArray, measured: FloatArray, noise_floor: float) -> bool:
-    """Whether the predicted choice is, within the noise floor, as fast as the best measured one."""
-    return yield_of_choice(predicted, measured) >= 1 / (1 + noise_floor)

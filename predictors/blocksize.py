@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+
 from blascast.models.summary import MEDIAN
 
 from .configurations import USUAL_B

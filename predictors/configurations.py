@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.sampler.errors import UsageError
 
 SMALLEST_B = 16

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.models.summary import MAX, MEAN, MEDIAN, MIN, STATISTICS, STD
 
 FloatArray = npt.NDArray[np.float64]

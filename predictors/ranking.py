@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from blascast.algorithms import Variant
 from blascast.models.summary import MEDIAN
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
 from blascast.algorithms import CallArray, Sequence
 from blascast.models.builder import Need
 from blascast.models.domain import STEP, Domain

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from blascast.algorithms import Variant, scalar_calls
 from blascast.models.sampling import fitting_ld
 from blascast.models.summary import summarize
 from blascast.sampler.sample import State, noise_floor, sequence_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
-from .prediction import FloatArray, Times
+from .prediction import Times
 
 REPETITIONS = 10
 
@@ -22,10 +21,8 @@ class Verified:
     Parameters
     ----------
     times : tuple of Times, one for each configuration
-    twice : array of shape (n_configurations, 2), seconds
-        Medians of every other repetition: the same thing measured twice.
     noise_floor : float
-        Median relative difference between the two.
+        The same thing measured twice; see `blascast.sampler.sample.noise_floor`.
     state : str
         Of the core.
     given_up : int
@@ -33,7 +30,6 @@ class Verified:
     """
 
     times: tuple[Times, ...]
-    twice: FloatArray
     noise_floor: float
     state: State
     given_up: int
@@ -65,7 +61,6 @@ def verify(
     seconds = [measurement.seconds for measurement in batch.measurements]
     return Verified(
         tuple(Times.of(summarize(each)) for each in seconds),
-        np.array([[np.median(each[::2]), np.median(each[1::2] if len(each) > 1 else each)] for each in seconds]),
         noise_floor(seconds),
         batch.state,
         batch.given_up,

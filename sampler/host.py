@@ -120,14 +120,14 @@ class WorkerBackend:
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Sets the contents of an operand (rows x columns)."""
         index, shape = self._find(buffer)
-        whole = np.zeros(shape.ld * shape.columns, dtype=f"f{self.setup.item_bytes}")
+        whole = self._zeros(shape)
         whole.reshape(shape.columns, shape.ld)[:, : shape.rows] = values.T
         self._ask({"do": "write", "buffer": index}, contents=whole[: shape.elements].tobytes())
 
     def read(self, buffer: str) -> npt.NDArray[np.floating]:
         """The contents of an operand (rows x columns)."""
         index, shape = self._find(buffer)
-        whole = np.zeros(shape.ld * shape.columns, dtype=f"f{self.setup.item_bytes}")
+        whole = self._zeros(shape)
         whole[: shape.elements] = np.frombuffer(self._ask_bytes({"do": "read", "buffer": index}), dtype=whole.dtype)
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
 
@@ -215,6 +215,12 @@ class WorkerBackend:
             self._ask({"do": "allocate", "buffers": shapes})
         except _Died as death:
             raise LibraryError(f"allocating operands ended the worker: {death}") from None
+
+    def _zeros(self, shape: Buffer) -> npt.NDArray[Any]:
+        """Memory for a whole operand, the gaps between its columns included."""
+        pivots = shape.structure == "pivots"
+        kind = f"i{self.setup.library.integer_bits // 8}" if pivots else f"f{self.setup.item_bytes}"
+        return np.zeros(shape.ld * shape.columns, dtype=kind)
 
     def _find(self, name: str) -> tuple[int, Buffer]:
         for index, buffer in enumerate(self._buffers):

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from .errors import UsageError
 from .expression import parse
 
-Structure = Literal["general", "triangular", "positive definite"]
+Structure = Literal["general", "triangular", "positive definite", "pivots"]
 Access = Literal["in", "out", "inout"]
 ITEM_BYTES = {"s": 4, "d": 8}
 REAL_TYPES = tuple(ITEM_BYTES)
@@ -51,7 +51,10 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A matrix operand: how it is accessed, its shape, and the structure it must have."""
+    """A matrix operand: how it is accessed, its shape, and the structure it must have.
+
+    Pivots are integers, row i is to be swapped with row i: valid for any size.
+    """
 
     name: str
     access: Access

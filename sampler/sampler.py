@@ -174,7 +174,6 @@ class _Queue:
     def __init__(self, jobs: Sequence[Job], repetitions: list[int], random: np.random.Generator) -> None:
         self.jobs = jobs
         self.repetitions = repetitions
-        self.requeued = 0
         self.seconds_spent = 0.0
         self.samples: list[list[Sample]] = [[] for _ in jobs]
         self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
@@ -219,7 +218,6 @@ class _Queue:
     def requeue(self, state: State, floor: float) -> bool:
         """Queues again what is missing of the wanted repetitions; whether there is any."""
         self.waiting = self._shuffled(self._missing(state, floor))
-        self.requeued += len(self.waiting)
         return bool(self.waiting)
 
     def batch(self, setup: Setup, state: State, floor: float, seconds: float) -> Batch:
@@ -229,7 +227,8 @@ class _Queue:
         )
         count = sum(len(measurement.accepted) for measurement in measurements)
         given_up = self.missing(state, floor)
-        return Batch(setup, state, floor, measurements, count, self.requeued, given_up, seconds)
+        repeated = max(0, len(self.all_samples) - sum(self.repetitions))
+        return Batch(setup, state, floor, measurements, count, repeated, given_up, seconds)
 
 
 class _Reporter:

@@ -20,6 +20,7 @@ STRUCTURES = {
     "general": lib.BC_GENERAL,
     "positive definite": lib.BC_SYMMETRIC_POSITIVE_DEFINITE,
     "triangular": lib.BC_TRIANGULAR,
+    "pivots": lib.BC_PIVOTS,
 }
 PREFIXES = ("", "scipy_")
 SUFFIXES = ("_", "", "64_", "_64_", "_64", "__")
@@ -106,19 +107,22 @@ class Worker:
 
     def _filled(self, index: int) -> Any:
         shape = self.shapes[index]
-        size = max(1, shape["elements"]) * self.item_bytes
+        size = max(1, shape["elements"]) * self._bytes(index)
         memory = lib.bc_allocate(size)
         if memory == ffi.NULL:
             raise Refused(f"no memory for an operand of {size / 1e9:.2f} GB; choose smaller sizes")
         structure, rows, columns, ld = (STRUCTURES[shape["structure"]], shape["rows"], shape["columns"], shape["ld"])
-        lib.bc_fill(memory, structure, self.item_bytes, rows, columns, ld, shape["seed"])
+        lib.bc_fill(memory, structure, self._bytes(index), rows, columns, ld, shape["seed"])
         return memory
 
-    def _original(self, index: int) -> Any:
-        """A second copy of an operand as it was filled, made when first needed."""
+    def _bytes(self, index: int) -> int:
+        """Of one element of an operand."""
+        return self.integer_bits // 8 if self.shapes[index]["structure"] == "pivots" else self.item_bytes
+
+    def _make_original(self, index: int) -> None:
+        """Makes a second copy of an operand as it was filled, when first needed."""
         if index not in self.originals:
             self.originals[index] = self._filled(index)
-        return self.originals[index]
 
     def write(self, request: dict[str, Any], contents: bytes) -> dict[str, Any]:
         """Sets an operand's contents (whole buffer, gaps between columns included)."""
@@ -128,7 +132,7 @@ class Worker:
     def read(self, request: dict[str, Any]) -> bytes:
         """An operand's contents (whole buffer)."""
         index = request["buffer"]
-        size = self.shapes[index]["elements"] * self.item_bytes
+        size = self.shapes[index]["elements"] * self._bytes(index)
         return bytes(ffi.buffer(ffi.cast("char *", self.buffers[index]), size))
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -169,10 +173,10 @@ class Worker:
                 return ffi.new(f"int{self.integer_bits}_t *", value)
             case "scalar":
                 return ffi.new("double *" if self.item_bytes == 8 else "float *", value)
-        return self._at(self.buffers[value[0]], value[1])
+        return self._at(self.buffers, *value)
 
-    def _at(self, memory: Any, element: int) -> Any:
-        return ffi.cast("char *", memory) + element * self.item_bytes
+    def _at(self, memories: Any, index: int, element: int) -> Any:
+        return ffi.cast("char *", memories[index]) + element * self._bytes(index)
 
     def _lower_operations(self, operations: list[list[Any]], calls: list[dict[str, Any]]) -> Any:
         lowered = ffi.new("bc_operation[]", len(operations))
@@ -185,11 +189,12 @@ class Worker:
                 target.minimum_gap_ticks = values[0]
             else:
                 index, element, rows, columns, ld = values
-                target.target = self._at(self.buffers[index], element)
-                target.column_bytes, target.columns = rows * self.item_bytes, columns
-                target.stride_bytes = ld * self.item_bytes
+                target.target = self._at(self.buffers, index, element)
+                target.column_bytes, target.columns = rows * self._bytes(index), columns
+                target.stride_bytes = ld * self._bytes(index)
                 if kind == "restore":
-                    target.source = self._at(self._original(index), element)
+                    self._make_original(index)
+                    target.source = self._at(self.originals, index, element)
         return lowered
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from blascast.sampler.host import WorkerBackend
 from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import QUIET, SimulatedBackend

@@ -5,14 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+
 from blascast.algorithms import OPERATIONS, execute, find_operation, find_variant, scalar_calls, trace
 from blascast.algorithms.registry import Operation, define_operation, variant
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host import WorkerBackend
 from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import SimulatedBackend
-from hypothesis import given
-from hypothesis import strategies as st
 
 VARIANTS = [(name, number) for name, operation in OPERATIONS.items() for number in operation.variants]
 SHAPES = [(1, 1), (1, 7), (12, 4), (14, 4), (17, 5), (9, 9), (9, 20), (200, 64), (203, 32)]

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from blascast.cli import cli, run
 from blascast.cli.options import parse_size, parse_sizes
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host import allowed_cpus
-from hypothesis import given
-from hypothesis import strategies as st
 
 SIMULATED = ["--library", "simulated"]
 
@@ -124,6 +125,10 @@ def test_models(capsys: pytest.CaptureFixture[str]) -> None:
         assert row["cost"] > 0
         assert 0 <= row["error"] < 0.05
     assert "stopped by" in answer(capsys, "models")
+    assert answer_json(capsys, "models", "--threads", "2")["rows"] == []
+    assert answer_json(capsys, "models", "--dtype", "s")["rows"] == []
+    assert run(["models", "--library", "scipy", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,7 +243,8 @@ def test_help_has_a_worked_example_and_the_defaults(capsys: pytest.CaptureFixtur
         assert re.search(rf"Examples:\n\s+blascast {verb}", out)
         for option in ("--json", "--threads", "--library", "--dtype"):
             assert option in out
-        assert "[default: scipy]" in " ".join(out.split())
+        default = "(all)" if verb == "models" else "scipy"
+        assert f"[default: {default}]" in " ".join(out.split())
 
 
 def test_without_a_verb_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

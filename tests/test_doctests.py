@@ -4,8 +4,9 @@ import doctest
 import importlib
 import pkgutil
 
-import blascast
 import pytest
+
+import blascast
 
 MODULES = ["blascast"] + [
     module.name

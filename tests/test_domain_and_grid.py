@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from blascast.models.domain import Domain, uncovered
 from blascast.models.grid import grid_points
 from blascast.sampler.errors import UsageError
-from hypothesis import given
-from hypothesis import strategies as st
 
 BOUNDS = st.tuples(st.integers(1, 60), st.integers(0, 60)).map(lambda t: (t[0], t[0] + t[1]))
 BOXES = st.lists(BOUNDS, min_size=2, max_size=2).map(

@@ -1,7 +1,11 @@
 """The C engine through a real worker: bookkeeping, operands, calls of every width."""
 
+import threading
+
 import numpy as np
 import pytest
+
+from blascast.sampler._engine import ffi, lib
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.host import WorkerBackend
@@ -24,6 +28,25 @@ def test_the_clock_is_sane(real: WorkerBackend) -> None:
     assert overhead.low <= overhead.median <= overhead.high
     assert -overhead.subtracted <= overhead.low
     assert 1e6 < real.ticks_per_second < 1e11
+
+
+def test_the_interpreter_lock_is_released() -> None:
+    """While a program runs in one thread, another goes on."""
+    operations = ffi.new("bc_operation[]", [{"kind": lib.BC_PROBE}] * 20_000)
+    records = ffi.new("bc_record[]", len(operations))
+    arguments = (operations, len(operations), records, ffi.new("int64_t *"))
+    thread = threading.Thread(target=lib.bc_run, args=arguments)
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        turns += 1
+    assert turns > 100
+    assert records[len(operations) - 1].ticks > 0
+
+
+def test_unknown_operations_are_refused() -> None:
+    operations = ffi.new("bc_operation[]", [{"kind": 99}])
+    assert lib.bc_run(operations, 1, ffi.new("bc_record[]", 1), ffi.new("int64_t *")) == lib.BC_UNKNOWN_OPERATION
 
 
 def test_each_operation_reports_what_it_should(real: WorkerBackend) -> None:

@@ -1,10 +1,11 @@
 """The expression language of kernel declarations."""
 
 import pytest
-from blascast.sampler.errors import UsageError
-from blascast.sampler.expression import Expression
 from hypothesis import given
 from hypothesis import strategies as st
+
+from blascast.sampler.errors import UsageError
+from blascast.sampler.expression import Expression
 
 REFUSED = [
     "__import__('os')",

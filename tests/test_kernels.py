@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host import WorkerBackend
@@ -129,6 +130,31 @@ def test_a_new_kernel_is_a_declaration(real: WorkerBackend) -> None:
     lower = np.tril(real.read("A"))
     real.run([Run(call)])
     np.testing.assert_allclose(np.tril(real.read("A")), np.tril(lower.T @ lower), atol=1e-13)
+
+
+@pytest.mark.parametrize("library", ["scipy", "numpy"])
+def test_pivots_are_integers_of_the_library(library: str) -> None:
+    getrs = Kernel(
+        "getrs",
+        types="d",
+        arguments=(
+            *(Flag("trans", "NTC"), Size("n"), Size("nrhs"), Data("A", "in", "n", "n", "triangular"), Ld("lda", "A")),
+            *(Data("ipiv", "in", "n", "1", "pivots"), Data("B", "inout", "n", "nrhs"), Ld("ldb", "B"), Info()),
+        ),
+        flops="2 * n * n * nrhs",
+        words="n * n + 2 * n * nrhs",
+    )
+    call = bind(getrs, "N", view("A", N, N), view("ipiv", N, 1), view("B", N, K))
+    backend = WorkerBackend(SetupRequest(library))
+    try:
+        backend.allocate(buffers_for([call]))
+        a, b = backend.read("A"), backend.read("B")
+        assert backend.read("ipiv").ravel().tolist() == list(range(1, N + 1))
+        backend.run([Run(call)])
+        lower, upper = np.tril(a, -1) + np.eye(N), np.triu(a)
+        np.testing.assert_allclose(backend.read("B"), np.linalg.solve(lower @ upper, b), atol=1e-12)
+    finally:
+        backend.close()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from blascast.models.builder import ModelBuilder, Need
 from blascast.models.domain import Domain
 from blascast.models.fit import fit, monomials
@@ -13,7 +14,7 @@ from blascast.models.refinement import Observation, Point, Refined, Refinement, 
 from blascast.models.sampling import Case, case_of_call, model_ld
 from blascast.models.store import Store
 from blascast.models.summary import MEDIAN, STATISTICS, standard_error, summarize
-from blascast.sampler.errors import UsageError
+from blascast.sampler.errors import KernelFailed, UsageError
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import KINK, QUIET, Disturbances, SimulatedBackend
@@ -273,6 +274,31 @@ def test_samples_of_a_killed_build_are_used(home) -> None:  # type: ignore[no-un
     assert first.batches
     assert not second.batches
     assert again.domains == model.domains
+
+
+def test_what_was_sampled_before_a_failure_is_kept(home) -> None:  # type: ignore[no-untyped-def]
+    class Failing(SimulatedBackend):
+        """Crashes in its third program, half way."""
+
+        programs = 0
+
+        def run(self, operations):  # type: ignore[no-untyped-def]
+            self.programs += 1
+            records = super().run(operations)
+            if self.programs == 3:
+                raise KernelFailed("dtrsm crashed", records.part(0, len(operations) // 2))
+            return records
+
+    need = Need(TRSM, (Domain((8, 8), (768, 256)),))
+    builder = ModelBuilder(Sampler(Failing(disturbances=QUIET)), Store(home))
+    with pytest.raises(KernelFailed, match="dtrsm crashed"):
+        builder.provide([need])
+    store = Store(home)
+    kept = store.load_samples(Failing(disturbances=QUIET).setup, need.key, "free")
+    assert sum(len(samples) for samples in kept.values()) > 10
+    assert store.all_models() == []
+    (model,) = ModelBuilder(Sampler(SimulatedBackend(disturbances=QUIET)), store).provide([need]).values()
+    assert model.pieces
 
 
 def test_time_is_up(home) -> None:  # type: ignore[no-untyped-def]

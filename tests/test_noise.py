@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.noise import CALIBRATION_PROBES, lowered, prevailing_state, sample_of

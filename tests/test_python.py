@@ -1,9 +1,10 @@
 """The Python interface: reports print, show as HTML, turn into frames, and can be drawn."""
 
-import blascast
 import matplotlib as mpl
 import numpy as np
 import pytest
+
+import blascast
 from blascast.plots import plot_blocksize, plot_model, plot_rank
 
 mpl.use("Agg")

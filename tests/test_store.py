@@ -12,6 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from blascast.models.domain import Domain
 from blascast.models.model_file import model_from_json, model_to_json
 from blascast.models.parameters import PEISE2017, Parameters
@@ -23,8 +26,6 @@ from blascast.sampler.kernels import find_kernel
 from blascast.sampler.sample import warm_job
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import QUIET, SimulatedBackend
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 SETUP = SimulatedBackend(disturbances=QUIET).setup
 KEY = ModelKey("potf2", "L", 5000)

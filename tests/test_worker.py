@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import KernelFailed, LibraryError, UsageError
 from blascast.sampler.host import WorkerBackend, allowed_cpus

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 import click
+
 from blascast.sampler.errors import BlascastError, UsageError
 
 from .blocksize import blocksize

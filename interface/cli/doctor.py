@@ -1,5 +1,7 @@
 """blascast doctor."""
 
+from typing import Any
+
 import click
 
 from .options import setup_options
@@ -8,7 +10,7 @@ from .output import progress_bar, show
 
 @click.command()
 @setup_options
-def doctor(library: str, dtype: str, threads: int, as_json: bool) -> None:
+def doctor(as_json: bool, **setup: Any) -> None:
     """Examine this machine: processor, load, clock, libraries, peak, noise.
 
     \b
@@ -19,5 +21,5 @@ def doctor(library: str, dtype: str, threads: int, as_json: bool) -> None:
     from ..examination import doctor as answer
 
     with progress_bar() as on_progress:
-        report = answer(library=library, dtype=dtype, threads=threads, on_progress=on_progress)
+        report = answer(on_progress=on_progress, **setup)
     show(report, as_json)

@@ -1,21 +1,26 @@
 """blascast models."""
 
+from typing import Any
+
 import click
 
-from .options import setup_options
+from .options import setup_filters
 from .output import show
 
 
 @click.command()
-@setup_options
-def models(library: str, dtype: str, threads: int, as_json: bool) -> None:
+@setup_filters
+def models(as_json: bool, **filters: Any) -> None:
     """List the kernel models that are kept: setup, pieces, error, cost.
+
+    All of them, or those of a library, data type or number of threads.
 
     \b
     Examples:
       blascast models
+      blascast models --library scipy --threads 2
       blascast models --json | jq '.rows[].kernel'
     """
     from ..stored import list_models as answer
 
-    show(answer(), as_json)
+    show(answer(**filters), as_json)

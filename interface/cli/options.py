@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
 from blascast.predictors.configurations import check_size
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import REAL_TYPES
@@ -12,21 +13,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 MOST_SIZES = 10_000
 
 
+_LIBRARIES = "scipy or numpy (the OpenBLAS in that wheel), simulated, openblas, mkl_rt, blis, blas, or a path."
+
+
 def setup_options(function: F) -> F:
     """--library, --dtype, --threads and --json."""
-    decorators = [
-        click.option(
-            "--library",
-            default="scipy",
-            show_default=True,
-            help="scipy or numpy (the OpenBLAS in that wheel), simulated, openblas, mkl_rt, blis, blas, or a path.",
-        ),
+    return _decorated(
+        function,
+        click.option("--library", default="scipy", show_default=True, help=_LIBRARIES),
         click.option("--dtype", type=click.Choice(REAL_TYPES), default="d", show_default=True, help="Data type."),
         click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library."),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds."),
-    ]
-    for decorator in reversed(decorators):
-        function = decorator(function)
+    )
+
+
+def setup_filters(function: F) -> F:
+    """The same options, none of them chosen by default."""
+    return _decorated(
+        function,
+        click.option("--library", show_default="all", help=_LIBRARIES),
+        click.option("--dtype", type=click.Choice(REAL_TYPES), show_default="all", help="Data type."),
+        click.option("--threads", type=Size(), show_default="all", help="Threads of the library."),
+    )
+
+
+def _decorated(function: F, *options: Callable[[F], F]) -> F:
+    as_json: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds.")
+    for option in (as_json, *reversed(options)):
+        function = option(function)
     return function
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-from blascast.sampler.sampler import OnProgress
-from blascast.sampler.sampler import Progress as Step
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from blascast.sampler.sampler import OnProgress
+from blascast.sampler.sampler import Progress as Step
 
 from ..report import Report
 

@@ -1,5 +1,7 @@
 """blascast predict."""
 
+from typing import Any
+
 import click
 
 from .options import Size, setup_options
@@ -13,17 +15,7 @@ from .output import progress_bar, show
 @click.option("--b", type=Size(), required=True, help="Block size.")
 @click.option("--breakdown", is_flag=True, help="List what each kernel contributes.")
 @setup_options
-def predict(
-    operation: str,
-    variant: int,
-    n: int,
-    b: int,
-    breakdown: bool,
-    library: str,
-    dtype: str,
-    threads: int,
-    as_json: bool,
-) -> None:
+def predict(operation: str, variant: int, n: int, b: int, breakdown: bool, as_json: bool, **setup: Any) -> None:
     """Predict the run time of one variant of OPERATION (cholesky, trinv).
 
     \b
@@ -34,15 +26,5 @@ def predict(
     from ..prediction import predict as answer
 
     with progress_bar() as on_progress:
-        report = answer(
-            operation,
-            variant,
-            n,
-            b,
-            breakdown=breakdown,
-            library=library,
-            dtype=dtype,
-            threads=threads,
-            on_progress=on_progress,
-        )
+        report = answer(operation, variant, n, b, breakdown=breakdown, on_progress=on_progress, **setup)
     show(report, as_json)

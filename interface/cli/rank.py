@@ -1,5 +1,7 @@
 """blascast rank."""
 
+from typing import Any
+
 import click
 
 from .options import Size, setup_options
@@ -12,9 +14,7 @@ from .output import progress_bar, show
 @click.option("--b", type=Size(), help="Block size for all; by default each variant has its own best.")
 @click.option("--verify", is_flag=True, help="Measure the ranked variants too, interleaved.")
 @setup_options
-def rank(
-    operation: str, n: int, b: int | None, verify: bool, library: str, dtype: str, threads: int, as_json: bool
-) -> None:
+def rank(operation: str, n: int, b: int | None, verify: bool, as_json: bool, **setup: Any) -> None:
     """Rank the variants of OPERATION (cholesky, trinv) by predicted run time.
 
     Variants of one class cannot be told apart: their difference is within model error and noise.
@@ -29,14 +29,5 @@ def rank(
     from ..ranking import rank as answer
 
     with progress_bar() as on_progress:
-        report = answer(
-            operation,
-            n,
-            b=b,
-            verify=verify,
-            library=library,
-            dtype=dtype,
-            threads=threads,
-            on_progress=on_progress,
-        )
+        report = answer(operation, n, b=b, verify=verify, on_progress=on_progress, **setup)
     show(report, as_json)
