@@ -14,7 +14,7 @@ from blascast.models.sampling import model_ld
 from blascast.models.store import Store
 from blascast.predictors.configurations import check_memory
 from blascast.predictors.replay import Replay, by_models, needs_of, replay
-from blascast.sampler.backend import open_backend
+from blascast.sampler.backends import open_backend
 from blascast.sampler.call import View, bind
 from blascast.sampler.host import available_memory
 from blascast.sampler.kernels import find_kernel

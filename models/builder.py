@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from blascast.sampler.errors import KernelFailed
+from blascast.sampler.failure import KernelFailed
 from blascast.sampler.sample import Batch, State, warm_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 

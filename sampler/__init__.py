@@ -1,1 +1,13 @@
-"""Rooms."""
+"""Measurements: how long a BLAS or LAPACK call takes.
+
+setup, libraries         what is timed, and where it is found
+kernel, kernels, call    routines as data; calls with operands; views
+expression               shapes, flops and traffic as text
+program                  operations, and what they report
+backend, backends        what runs a program: host (a worker process), simulated (a machine of known costs)
+worker, csrc             the worker's side: the C engine
+sample, noise, sampler   samples, the noise guard, batches
+errors, failure          what goes wrong, in one line
+
+This file imports nothing: the worker process comes through here, and must stay free of NumPy's BLAS.
+"""

@@ -1,4 +1,4 @@
-"""Back ends: what can run a program and report its times."""
+"""What a back end can do: run a program and report its times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .program import Buffer, Operation, Records
-from .setup import Setup, SetupRequest
+from .setup import Setup
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +78,3 @@ class Backend(Protocol):
     def close(self) -> None:
         """Ends whatever the back end keeps running."""
         ...
-
-
-def open_backend(request: SetupRequest) -> Backend:
-    """The back end for a request: the simulated machine for the library ``"simulated"``, else a worker.
-
-    Raises
-    ------
-    UsageError, LibraryError
-        If the library is unknown or cannot be opened, or the threads exceed the allowed CPUs.
-    """
-    if request.library == "simulated":
-        from .simulated import SimulatedBackend
-
-        return SimulatedBackend(dtype=request.dtype, threads=request.threads)
-    from .host import WorkerBackend
-
-    return WorkerBackend(request)

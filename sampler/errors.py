@@ -1,11 +1,6 @@
 """Every failure a person may meet: one line that gives the rule, what came, and the way out."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .program import Records
-    from .sample import Batch
 
 
 class BlascastError(Exception):
@@ -18,23 +13,6 @@ class UsageError(BlascastError):
 
 class LibraryError(BlascastError):
     """A library that cannot be opened, or that lacks what was asked of it."""
-
-
-class KernelFailed(BlascastError):
-    """A routine that crashed, hung, ended its process or reported an illegal value.
-
-    Attributes
-    ----------
-    records : Records or None
-        What the program had timed before it.
-    batch : Batch or None
-        What the batch had measured before it.
-    """
-
-    def __init__(self, message: str, records: "Records | None" = None) -> None:
-        super().__init__(message)
-        self.records = records
-        self.batch: Batch | None = None
 
 
 class StoreError(BlascastError):

@@ -23,7 +23,8 @@ import numpy.typing as npt
 from . import program
 from .backend import Overhead
 from .call import Call, View
-from .errors import BlascastError, KernelFailed, LibraryError, UsageError
+from .errors import BlascastError, LibraryError, UsageError
+from .failure import KernelFailed
 from .kernel import Data, Flag, Info, Ld, Scalar, Size
 from .libraries import library_path
 from .program import Buffer, Operation, Records

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .backend import Backend
-from .errors import KernelFailed
+from .failure import KernelFailed
 from .noise import CALIBRATION_PROBES, lowered, prevailing_state, sample_of
 from .program import Operation, Probe, Records, Run, buffers_for
 from .sample import Batch, Job, Measurement, Sample, State, accepted

@@ -14,7 +14,8 @@ from blascast.models.refinement import Observation, Point, Refined, Refinement, 
 from blascast.models.sampling import Case, case_of_call, model_ld
 from blascast.models.store import Store
 from blascast.models.summary import MEDIAN, STATISTICS, standard_error, summarize
-from blascast.sampler.errors import KernelFailed, UsageError
+from blascast.sampler.errors import UsageError
+from blascast.sampler.failure import KernelFailed
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import KINK, QUIET, Disturbances, SimulatedBackend

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from blascast.sampler.call import Call, View, bind
-from blascast.sampler.errors import KernelFailed, LibraryError, UsageError
+from blascast.sampler.errors import LibraryError, UsageError
+from blascast.sampler.failure import KernelFailed
 from blascast.sampler.host import WorkerBackend, allowed_cpus
 from blascast.sampler.kernel import Data, Kernel, Ld, Size
 from blascast.sampler.program import Run, Time, buffers_for
