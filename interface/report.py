@@ -14,7 +14,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-WIDTH = 120
+WIDTH = 140
 
 
 @dataclass(frozen=True, slots=True)

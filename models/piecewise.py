@@ -25,7 +25,8 @@ class Piece:
     coefficients : array of shape (n_monomials, 5)
         Of the monomials in sizes / domain.upper, seconds.
     error : float
-        Root mean square of the relative error of the median at points left out of the fit.
+        Relative error of the median at points left out of the fit, root mean square, or `noise` if
+        that is larger.
     noise : float
         Standard error of the samples' medians, relative, root mean square.
     points : int

@@ -6,7 +6,8 @@ regions to halve; whoever drives it (the builder) takes the samples of many refi
 Without a workload, every region is halved until its own error is within the bound. With one, only
 the regions that dominate the error of the workload's run time are, until that is within the bound:
 
-1. The error of a region is the root mean square of its points' held-out errors.
+1. The error of a region is the root mean square of its points' held-out errors, or of their
+   standard errors if that is larger.
 2. Its contribution to a configuration is that error times the time that the configuration's calls
    spend in it, over the run time of the configuration (all kernels).
 3. A configuration is good when its contributions add up to at most KERNEL_SHARE of the bound (the
@@ -244,14 +245,15 @@ class Refinement:
         result = fit(sizes, statistics, self._exponents, np.array(domain.upper, dtype=float))
         noise = np.array([observation.standard_error for observation in observations])
         pooled = np.maximum(np.maximum(noise, np.median(noise)), _LEAST_ERROR)
-        piece = Piece(domain, result.coefficients, _rms(result.held_out), _rms(noise), len(sizes))
+        error = max(_rms(result.held_out), _rms(noise))  # no more certain than the samples themselves
+        piece = Piece(domain, result.coefficients, error, _rms(noise), len(sizes))
         residuals = np.abs(result.residuals[:, STATISTICS.index(self._parameters.reference)])
-        error = float(_MEASURES[self._parameters.error_measure](residuals))
+        fitted = float(_MEASURES[self._parameters.error_measure](residuals))
         useless = 0
         if parent is not None:
             before = parent.piece.evaluate(sizes, self._exponents)[:, MEDIAN] / statistics[:, MEDIAN] - 1
             useless = parent.useless + 1 if piece.error > GAIN * _rms(before) else 0
-        return _Region(piece, error, _rms(result.held_out / pooled), useless)
+        return _Region(piece, fitted, _rms(result.held_out / pooled), useless)
 
     def _seconds_by_region(self) -> FloatArray:
         """Time that each configuration's calls spend in each region: (n_configurations, n_regions)."""
