@@ -32,7 +32,6 @@ from blascast.models.parameters import Parameters
 from blascast.predictors.accuracy import relative_errors, symmetric_factors, yield_of_choice
 from blascast.predictors.ranking import tie_classes
 from blascast.predictors.verification import verify
-from blascast.sampler.setup import SetupRequest
 from blascast.session import Session
 
 
@@ -59,10 +58,9 @@ class Accuracy:
 @click.option("--seconds", type=float, default=120.0, show_default=True, help="Sampling for one operation's models.")
 @click.option("--output", type=click.Path(path_type=Path), help="CSV file for all predictions and measurements.")
 @setup_options
-def main(operations, n, b, repetitions, seconds, output, library, dtype, threads, as_json):
-    parameters = Parameters(seconds=seconds)
+def main(operations, n, b, repetitions, seconds, output, as_json, **setup):
     with progress_bar() as on_progress:
-        session = Session(SetupRequest(library, dtype, threads), parameters=parameters, on_progress=on_progress)
+        session = Session(**setup, parameters=Parameters(seconds=seconds), on_progress=on_progress)
         with session:
             frames = [compare(session, operation, n, b, repetitions) for operation in operations]
     everything = pd.concat(frames, ignore_index=True)

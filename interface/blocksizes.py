@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from blascast.algorithms import find_variant, trace
-from blascast.models.parameters import Parameters
 from blascast.predictors.blocksize import BestBlockSize, best_block_size
 from blascast.predictors.configurations import (
     B_STEP,
@@ -21,11 +19,10 @@ from blascast.predictors.configurations import (
 from blascast.predictors.replay import Replay
 from blascast.sampler.errors import UsageError
 from blascast.sampler.sample import State
-from blascast.sampler.sampler import OnProgress, no_progress
-from blascast.sampler.setup import Setup, SetupRequest
+from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, milliseconds, percent, spent_sentence
-from .session import Session, Spent
+from .report import Column, Report, core_sentence, milliseconds, percent, setup_json, spent_sentence
+from .session import Session, SessionOptions, Spent
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +76,7 @@ class BlocksizeReport(Report):
         return {
             "operation": self.replay.sequence.variant.operation,
             "variant": self.replay.sequence.variant.number,
-            "setup": {**self.setup.to_json(), "fingerprint": self.setup.fingerprint},
+            "setup": setup_json(self.setup),
             "rows": [asdict(row) for row in self.rows],
             "state": self.state,
             "seconds": self.spent.to_json(),
@@ -90,13 +87,7 @@ def blocksize(
     operation: str,
     variant: int,
     n: int | Sequence[int],
-    *,
-    library: str = "scipy",
-    dtype: str = "d",
-    threads: int = 1,
-    home: Path | None = None,
-    parameters: Parameters | None = None,
-    on_progress: OnProgress = no_progress,
+    **options: Unpack[SessionOptions],
 ) -> BlocksizeReport:
     """Finds the best block size of a variant.
 
@@ -106,8 +97,8 @@ def blocksize(
     variant : int
     n : int or sequence of int
         Matrix sizes.
-    library, dtype, threads, home, parameters, on_progress
-        As for `rank`.
+    **options
+        Library, data type, threads and so on: the parameters of `Session`.
 
     Returns
     -------
@@ -124,7 +115,7 @@ def blocksize(
     sizes = [check_size("n", size) for size in (n if isinstance(n, Sequence | np.ndarray) else [n])]
     if not sizes:
         raise UsageError("n must hold at least one size")
-    with Session(SetupRequest(library, dtype, threads), home, parameters or Parameters(), on_progress) as session:
+    with Session(**options) as session:
         session.check_sizes(sizes)
         grid = [(size, int(b)) for size in sizes for b in _compared(size)]
         (replay,), state = session.replay([trace(chosen, *np.transpose(grid))])

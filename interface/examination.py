@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from blascast.sampler.host import allowed_cpus
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.libraries import found_libraries
 from blascast.sampler.sample import Batch, warm_job
-from blascast.sampler.sampler import OnProgress, no_progress
-from blascast.sampler.setup import Setup, SetupRequest
+from blascast.sampler.setup import Setup
 
-from .report import Column, Report
-from .session import Session
+from .report import Column, Report, setup_json
+from .session import Session, SessionOptions
 
 SENTINEL_SIZES = (64, 200, 400)
 SENTINEL_REPETITIONS = 30
@@ -83,33 +82,26 @@ class DoctorReport(Report):
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
         return {
-            "setup": {**self.setup.to_json(), "fingerprint": self.setup.fingerprint},
+            "setup": setup_json(self.setup),
             "rows": [asdict(finding) for finding in self.findings],
             "figures": self.figures,
         }
 
 
-def doctor(
-    *,
-    library: str = "scipy",
-    dtype: str = "d",
-    threads: int = 1,
-    home: Path | None = None,
-    on_progress: OnProgress = no_progress,
-) -> DoctorReport:
+def doctor(**options: Unpack[SessionOptions]) -> DoctorReport:
     """Examines this machine: processor, load, clock, libraries, peak, noise.
 
     Parameters
     ----------
-    library, dtype, threads, home, on_progress
-        As for `rank`.
+    **options
+        Library, data type, threads and so on: the parameters of `Session`.
 
     Raises
     ------
     BlascastError
         If the library or the store cannot be used.
     """
-    with Session(SetupRequest(library, dtype, threads), home, on_progress=on_progress) as session:
+    with Session(**options) as session:
         peak = session.measure_peak()
         batch = _sentinels(session)
         facts = {"peak_flops_per_second": peak, "noise_floor": batch.noise_floor, "probe_floor": batch.floor}

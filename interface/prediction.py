@@ -1,20 +1,17 @@
 """predict: the run time of one variant at one size and block size, and where it goes."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from blascast.algorithms import Variant, find_operation, find_variant, trace
-from blascast.models.parameters import Parameters
 from blascast.predictors.configurations import check_block_size, check_size
 from blascast.predictors.ranking import Candidate, candidate
 from blascast.predictors.replay import Replay
 from blascast.sampler.sample import State
-from blascast.sampler.sampler import OnProgress, no_progress
-from blascast.sampler.setup import Setup, SetupRequest
+from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, milliseconds, percent, spent_sentence
-from .session import Session, Spent
+from .report import Column, Report, core_sentence, milliseconds, percent, setup_json, spent_sentence
+from .session import Session, SessionOptions, Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ class PredictReport(Report):
             "variant": self.candidate.variant.number,
             "n": self.candidate.n,
             "b": self.candidate.b,
-            "setup": {**self.setup.to_json(), "fingerprint": self.setup.fingerprint},
+            "setup": setup_json(self.setup),
             "time": self.candidate.times.to_json(),
             "error": self.candidate.error,
             "gflops": self.flops / median / 1e9,
@@ -145,12 +142,7 @@ def predict(
     b: int,
     *,
     breakdown: bool = False,
-    library: str = "scipy",
-    dtype: str = "d",
-    threads: int = 1,
-    home: Path | None = None,
-    parameters: Parameters | None = None,
-    on_progress: OnProgress = no_progress,
+    **options: Unpack[SessionOptions],
 ) -> PredictReport:
     """Predicts the run time of a variant.
 
@@ -162,8 +154,8 @@ def predict(
         Matrix size and block size.
     breakdown : bool
         Whether the report lists what each kernel contributes.
-    library, dtype, threads, home, parameters, on_progress
-        As for `rank`.
+    **options
+        Library, data type, threads and so on: the parameters of `Session`.
 
     Returns
     -------
@@ -178,7 +170,7 @@ def predict(
     """
     chosen: Variant = find_variant(operation, variant)
     check_block_size(b, check_size("n", n))
-    with Session(SetupRequest(library, dtype, threads), home, parameters or Parameters(), on_progress) as session:
+    with Session(**options) as session:
         session.check_sizes([n])
         (replay,), state = session.replay([trace(chosen, n, b)])
         flops = float(find_operation(operation).flop_count(n))

@@ -2,11 +2,9 @@
 
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from blascast.algorithms import find_operation, trace
-from blascast.models.parameters import Parameters
 from blascast.predictors.configurations import (
     LARGEST_B,
     candidate_block_sizes,
@@ -17,11 +15,10 @@ from blascast.predictors.prediction import Times
 from blascast.predictors.ranking import Candidate, best_candidate, rank_candidates, tie_classes
 from blascast.predictors.verification import Verified, verify
 from blascast.sampler.sample import State
-from blascast.sampler.sampler import OnProgress, no_progress
-from blascast.sampler.setup import Setup, SetupRequest
+from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, milliseconds, percent, spent_sentence
-from .session import Session, Spent
+from .report import Column, Report, core_sentence, milliseconds, percent, setup_json, spent_sentence
+from .session import Session, SessionOptions, Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,7 @@ class RankReport(Report):
         return {
             "operation": self.operation,
             "n": self.n,
-            "setup": {**self.setup.to_json(), "fingerprint": self.setup.fingerprint},
+            "setup": setup_json(self.setup),
             "rows": [row.to_json() for row in self.rows],
             "noise_floor": self.noise_floor,
             "state": self.state,
@@ -156,12 +153,7 @@ def rank(
     *,
     b: int | None = None,
     verify: bool = False,
-    library: str = "scipy",
-    dtype: str = "d",
-    threads: int = 1,
-    home: Path | None = None,
-    parameters: Parameters | None = None,
-    on_progress: OnProgress = no_progress,
+    **options: Unpack[SessionOptions],
 ) -> RankReport:
     """Ranks the variants of an operation by predicted run time.
 
@@ -175,16 +167,8 @@ def rank(
         Block size; by default each variant has its own best one.
     verify : bool
         Whether the ranked variants are measured as well, interleaved.
-    library : str
-        ``"scipy"``, ``"numpy"``, ``"simulated"``, a system library, or a path.
-    dtype : str
-        ``"d"`` or ``"s"``.
-    threads : int
-    home : Path, optional
-        Folder of the store.
-    parameters : Parameters, optional
-        Of the model generator.
-    on_progress : callable, optional
+    **options
+        Library, data type, threads and so on: the parameters of `Session`.
 
     Returns
     -------
@@ -199,8 +183,7 @@ def rank(
     """
     variants = find_operation(operation).variants.values()
     sizes = [check_block_size(b, check_size("n", n))] if b is not None else candidate_block_sizes(check_size("n", n))
-    request = SetupRequest(library, dtype, threads)
-    with Session(request, home, parameters or Parameters(), on_progress) as session:
+    with Session(**options) as session:
         session.check_sizes([n])
         replays, state = session.replay([trace(variant, n, sizes) for variant in variants])
         candidates = rank_candidates([best_candidate(replay, n) for replay in replays])

@@ -11,6 +11,8 @@ from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 
+from blascast.sampler.setup import Setup
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -94,6 +96,11 @@ class Report(ABC):
             f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{heads}</tr></thead>"
             f"<tbody>{rows}</tbody></table>{below}"
         )
+
+
+def setup_json(setup: Setup) -> dict[str, Any]:
+    """A setup with its fingerprint, as plain JSON values."""
+    return {**setup.to_json(), "fingerprint": setup.fingerprint}
 
 
 def milliseconds(seconds: float) -> str:

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypedDict
 
 from blascast.algorithms import Sequence
 from blascast.models.builder import ModelBuilder
@@ -37,21 +37,37 @@ class Spent:
 
     def to_json(self) -> dict[str, float]:
         """By name."""
-        return {name: getattr(self, name) for name in ("sampling", "modelling", "prediction", "verification")}
+        return asdict(self)
 
 
-@dataclass(slots=True)
+class SessionOptions(TypedDict, total=False):
+    """What every question may add: the parameters of `Session`, all optional."""
+
+    library: str
+    dtype: str
+    threads: int
+    home: Path | None
+    parameters: Parameters | None
+    on_progress: OnProgress
+
+
 class Session:
     """What a question is answered with; a context manager.
 
     Parameters
     ----------
-    request : SetupRequest
+    library : str
+        ``"scipy"`` or ``"numpy"`` (the OpenBLAS in that wheel), ``"simulated"``, a system library
+        such as ``"openblas"``, or a path.
+    dtype : str
+        ``"d"`` or ``"s"``.
+    threads : int
     home : Path, optional
-        The store's folder.
-    parameters : Parameters
+        The store's folder; by default BLASCAST_HOME, else the platform's folder for user data.
+    parameters : Parameters, optional
         Of the model generator.
-    on_progress : callable
+    on_progress : callable, optional
+        Called with a `Progress` while something is measured.
 
     Raises
     ------
@@ -59,23 +75,27 @@ class Session:
         If the setup or the store cannot be had.
     """
 
-    request: SetupRequest = field(default_factory=SetupRequest)
-    home: Path | None = None
-    parameters: Parameters = field(default_factory=Parameters)
-    on_progress: OnProgress = no_progress
-    spent: Spent = field(init=False, default=Spent())
-    store: Store = field(init=False)
-    sampler: Sampler = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.store = Store(self.home)
+    def __init__(
+        self,
+        library: str = "scipy",
+        dtype: str = "d",
+        threads: int = 1,
+        home: Path | None = None,
+        parameters: Parameters | None = None,
+        on_progress: OnProgress = no_progress,
+    ) -> None:
+        request = SetupRequest(library, dtype, threads)
+        self.parameters = parameters or Parameters()
+        self.on_progress = on_progress
+        self.spent = Spent()
+        self.store = Store(home)
         try:
-            backend = open_backend(self.request)
+            backend = open_backend(request)
             floor = self.store.facts(backend.setup).get("probe_floor", float("inf"))
-            self.sampler = Sampler(backend, floor)
         except BaseException:
             self.store.close()
             raise
+        self.sampler = Sampler(backend, floor)
 
     def __enter__(self) -> Self:
         return self

@@ -9,7 +9,7 @@ from blascast.models.store import Store
 from blascast.sampler.libraries import library_path
 from blascast.sampler.setup import Setup
 
-from .report import Column, Report, percent
+from .report import Column, Report, percent, setup_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class ModelsReport(Report):
             "home": str(self.home),
             "rows": [
                 {
-                    "setup": {**setup.to_json(), "fingerprint": setup.fingerprint},
+                    "setup": setup_json(setup),
                     "kernel": model.key.kernel,
                     "case": model.key.case,
                     "ld": model.key.ld,
