@@ -8,12 +8,13 @@ from blascast.sampler.call import Call, View
 from blascast.sampler.errors import UsageError
 from blascast.sampler.program import Run, buffers_for
 
-from .registry import Variant
+from .registry import Variant, find_operation
 
 
-def scalar_calls(variant: Variant, n: int, b: int, ld: int) -> list[Call]:
-    """The calls for an n x n operand ``"A"``, those with a zero size dropped."""
-    calls = variant.calls(View("A", 0, 0, n, n, ld), b)
+def scalar_calls(variant: Variant, n: int, b: int, ld: int, operand: str = "A") -> list[Call]:
+    """The calls for an n x n operand of that name, those with a zero size dropped."""
+    structure = find_operation(variant.operation).structure
+    calls = variant.calls(View(operand, 0, 0, n, n, ld, structure), b)
     return [call for call in calls if min(call.sizes.values()) > 0]
 
 

@@ -44,7 +44,7 @@ def _all_steps(A: View, b: np.ndarray) -> tuple[Extent, Extent, View]:
     step = np.arange(index.size) - np.repeat(np.cumsum(steps) - steps, steps)
     row, column = (np.broadcast_to(extent, n.shape)[index] for extent in (A.row, A.column))
     assert A.owner is not None
-    view = View(A.buffer, row, column, n[index], n[index], A.ld, A.owner[index])
+    view = View(A.buffer, row, column, n[index], n[index], A.ld, A.structure, A.owner[index])
     return b[index], step * b[index], view
 
 

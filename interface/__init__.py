@@ -10,7 +10,6 @@ doctor                     examines this machine
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     from .ranking import rank
     from .stored import list_models
 
-__version__ = version("blascast")
+    __version__: str
+
 __all__ = ["BlascastError", "Parameters", "UsageError", "blocksize", "doctor", "list_models", "predict", "rank"]
 
 _HOMES = {
@@ -40,6 +40,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # on first use: the worker process imports this package and must stay free of NumPy's BLAS
+    if name == "__version__":
+        return import_module("importlib.metadata").version("blascast")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name], __name__), name)

@@ -21,8 +21,8 @@ from blascast.sampler.errors import UsageError
 from blascast.sampler.sample import State
 from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, milliseconds, percent, setup_json, spent_sentence
-from .session import Session, SessionOptions, Spent
+from .report import Column, Report, core_sentence, effort_sentences, milliseconds, percent, setup_json
+from .session import Session, SessionOptions, Spent, Tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class BlocksizeReport(Report):
     replay: Replay
     rows: tuple[BestBlockSize, ...]
     state: State
+    tally: Tally
     spent: Spent
 
     @property
@@ -68,7 +69,7 @@ class BlocksizeReport(Report):
             f"Block sizes compared: multiples of {B_STEP} from {SMALLEST_B} to {LARGEST_B}. "
             f"Model error {percent(float(np.median(errors)))} % (median): gains below it are none.",
             core_sentence(self.state),
-            spent_sentence(self.spent.to_json()),
+            *effort_sentences(self.tally, self.spent),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -79,6 +80,7 @@ class BlocksizeReport(Report):
             "setup": setup_json(self.setup),
             "rows": [asdict(row) for row in self.rows],
             "state": self.state,
+            "samples": self.tally.to_json(),
             "seconds": self.spent.to_json(),
         }
 
@@ -120,7 +122,7 @@ def blocksize(
         grid = [(size, int(b)) for size in sizes for b in _compared(size)]
         (replay,), state = session.replay([trace(chosen, *np.transpose(grid))])
         rows = tuple(best_block_size(replay, size) for size in sizes)
-        return BlocksizeReport(session.sampler.setup, replay, rows, state, session.spent)
+        return BlocksizeReport(session.sampler.setup, replay, rows, state, session.tally, session.spent)
 
 
 def _compared(n: int) -> list[int]:

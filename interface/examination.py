@@ -104,7 +104,9 @@ def doctor(**options: Unpack[SessionOptions]) -> DoctorReport:
     with Session(**options) as session:
         peak = session.measure_peak()
         batch = _sentinels(session)
-        facts = {"peak_flops_per_second": peak, "noise_floor": batch.noise_floor, "probe_floor": batch.floor}
+        facts = {"peak_flops_per_second": peak, "probe_floor": batch.floor}
+        if batch.noise_floor is not None:
+            facts["noise_floor"] = batch.noise_floor
         session.store.note_facts(session.sampler.setup, **facts)
         overhead = session.sampler.backend.overhead
         figures = {**facts, **{f"overhead_{name}": value for name, value in asdict(overhead).items()}}
@@ -174,14 +176,19 @@ def _peak(setup: Setup, peak: float) -> Finding:
 
 def _noise(batch: Batch) -> Iterator[Finding]:
     floor = batch.noise_floor
-    quiet = floor < HIGH_NOISE
-    verdict = "differences below it are none" if quiet else "high: rankings will hold more ties"
-    yield Finding("noise floor", f"{100 * floor:.1f} %", verdict, quiet)
+    quiet = floor is not None and floor < HIGH_NOISE
+    verdict = "the same work measured twice differs by so much" if quiet else "high: rankings will hold more ties"
+    yield Finding("noise floor", "unknown" if floor is None else f"{100 * floor:.1f} %", verdict, quiet)
     samples = [sample for measurement in batch.measurements for sample in measurement.samples]
-    free = float(np.mean([sample.state(batch.floor) == "free" for sample in samples]))
+    free = float(np.mean([sample.verdict("free", batch.floor) == "ok" for sample in samples]))
+    preempted = float(np.mean([sample.switches > 0 for sample in samples]))
     alone = free > 0.5
-    verdict = "mostly a core of one's own" if alone else "a neighbour shares the core most of the time"
-    yield Finding("core", f"free for {100 * free:.0f} % of samples", verdict, alone)
+    verdict = "mostly a core of one's own" if alone else "shared most of the time, by a neighbour or another process"
+    if batch.setup.threads > 1:
+        verdict += "; the first thread's core: the others are not probed"
+    yield Finding(
+        "core", f"free for {100 * free:.0f} %, preempted in {100 * preempted:.0f} % of samples", verdict, alone
+    )
 
 
 def _store(session: Session) -> Finding:

@@ -10,8 +10,8 @@ from blascast.predictors.replay import Replay
 from blascast.sampler.sample import State
 from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, milliseconds, percent, setup_json, spent_sentence
-from .session import Session, SessionOptions, Spent
+from .report import Column, Report, core_sentence, effort_sentences, milliseconds, percent, setup_json
+from .session import Session, SessionOptions, Spent, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class PredictReport(Report):
     peak: float
     shares: tuple[KernelShare, ...]
     state: State
+    tally: Tally
     spent: Spent
 
     @property
@@ -104,7 +105,7 @@ class PredictReport(Report):
             f"Median {milliseconds(times.median)} ms ± {percent(error / times.median)} % (model error), "
             f"{rate / 1e9:.2f} GFLOP/s, {percent(rate / self.peak)} % of the measured peak.",
             core_sentence(self.state),
-            spent_sentence(self.spent.to_json()),
+            *effort_sentences(self.tally, self.spent),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -131,6 +132,7 @@ class PredictReport(Report):
                 for share in self.shares
             ],
             "state": self.state,
+            "samples": self.tally.to_json(),
             "seconds": self.spent.to_json(),
         }
 
@@ -176,7 +178,14 @@ def predict(
         flops = float(find_operation(operation).flop_count(n))
         shares = _shares(replay) if breakdown else ()
         return PredictReport(
-            session.sampler.setup, candidate(replay, 0), flops, session.peak, shares, state, session.spent
+            session.sampler.setup,
+            candidate(replay, 0),
+            flops,
+            session.peak,
+            shares,
+            state,
+            session.tally,
+            session.spent,
         )
 
 

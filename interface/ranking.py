@@ -17,8 +17,8 @@ from blascast.predictors.verification import Verified, verify
 from blascast.sampler.sample import State
 from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, milliseconds, percent, setup_json, spent_sentence
-from .session import Session, SessionOptions, Spent
+from .report import Column, Report, core_sentence, effort_sentences, milliseconds, noise_sentence, percent, setup_json
+from .session import Session, SessionOptions, Spent, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,12 @@ class RankReport(Report):
     n : int
     setup : Setup
     rows : tuple of RankedRow, best first
-    noise_floor : float
+    noise_floor : float or None
         Relative difference between two measurements of the same thing.
     state : str
         Of the core that the times are for.
     verified : Verified or None
+    tally : Tally
     spent : Spent
     sought : bool
         Whether each variant is at its own best block size.
@@ -80,9 +81,10 @@ class RankReport(Report):
     n: int
     setup: Setup
     rows: tuple[RankedRow, ...]
-    noise_floor: float
+    noise_floor: float | None
     state: State
     verified: Verified | None
+    tally: Tally
     spent: Spent
     sought: bool
 
@@ -126,13 +128,15 @@ class RankReport(Report):
         remarks = [winner + (f"; {tied - 1} more cannot be told from it." if tied > 1 else ".")]
         if self.sought and best.b == LARGEST_B:
             remarks.append(f"Its block size is the largest that was tried ({LARGEST_B}).")
-        remarks.append(f"Noise floor {percent(self.noise_floor)} %. {core_sentence(self.state)}")
-        if self.verified and self.verified.state != self.state:
+        remarks.append(f"{noise_sentence(self.noise_floor)} {core_sentence(self.state)}")
+        if self.verified:
+            remarks.append("Measured: whole runs on restored operands, their calls timed one by one and added up.")
+        if self.verified and self.verified.batch.state != self.state:
             remarks.append(
-                f"The measurements are of a core that was {self.verified.state}, the models of one that was "
+                f"The measurements are of a core that was {self.verified.batch.state}, the models of one that was "
                 f"{self.state}: the errors include that difference."
             )
-        return [*remarks, spent_sentence(self.spent.to_json())]
+        return [*remarks, *effort_sentences(self.tally, self.spent)]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
@@ -143,6 +147,7 @@ class RankReport(Report):
             "rows": [row.to_json() for row in self.rows],
             "noise_floor": self.noise_floor,
             "state": self.state,
+            "samples": self.tally.to_json(),
             "seconds": self.spent.to_json(),
         }
 
@@ -196,6 +201,7 @@ def _verify(session: Session, candidates: list[Candidate], state: State) -> Veri
     configurations = [(candidate.variant, candidate.n, candidate.b) for candidate in candidates]
     verified = verify(session.sampler, configurations, state=state, on_progress=session.on_progress)
     session.spent = replace(session.spent, verification=time.perf_counter() - began)
+    session.tally = session.tally.plus(verified.batch)
     return verified
 
 
@@ -207,9 +213,9 @@ def _report(
     verified: Verified | None,
     sought: bool,
 ) -> RankReport:
-    noise_floor = verified.noise_floor if verified else session.noise_floor
+    noise_floor = verified.batch.noise_floor if verified else session.noise_floor
     medians, errors = [c.times.median for c in candidates], [c.error for c in candidates]
-    classes = tie_classes(medians, errors, noise_floor)
+    classes = tie_classes(medians, errors, noise_floor or 0.0)
     flops = find_operation(operation).flop_count(candidates[0].n)
     peak = session.peak
     rows = tuple(
@@ -223,5 +229,14 @@ def _report(
         for i, (candidate, tie_class) in enumerate(zip(candidates, classes, strict=True))
     )
     return RankReport(
-        operation, candidates[0].n, session.sampler.setup, rows, noise_floor, state, verified, session.spent, sought
+        operation,
+        candidates[0].n,
+        session.sampler.setup,
+        rows,
+        noise_floor,
+        state,
+        verified,
+        session.tally,
+        session.spent,
+        sought,
     )

@@ -13,6 +13,8 @@ from rich.table import Table
 
 from blascast.sampler.setup import Setup
 
+from .session import Spent, Tally
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -113,13 +115,25 @@ def percent(fraction: float, digits: int = 1) -> str:
     return f"{100 * fraction:.{digits}f}"
 
 
-def spent_sentence(spent: dict[str, float]) -> str:
-    """What an answer took."""
+def effort_sentences(tally: Tally, spent: Spent) -> list[str]:
+    """What an answer took: samples, if any were taken, and time."""
+    samples = (
+        f"Samples: {tally.accepted} accepted, {tally.requeued} measured again, {tally.given_up} given up."
+        if tally.accepted + tally.given_up
+        else "Nothing had to be sampled."
+    )
     parts = []
-    for name, seconds in spent.items():
+    for name, seconds in spent.to_json().items():
         if seconds > 0:
             parts.append(f"{name} {seconds:.1f} s" if seconds >= 0.1 else f"{name} {1e3 * seconds:.0f} ms")
-    return "Took: " + ", ".join(parts) + "."
+    return [f"{samples} Took: {', '.join(parts)}."]
+
+
+def noise_sentence(noise_floor: float | None) -> str:
+    """The noise floor, or that it is unknown."""
+    if noise_floor is None:
+        return "Noise floor unknown: too few samples."
+    return f"Noise floor {percent(noise_floor)} %."
 
 
 def core_sentence(state: str) -> str:

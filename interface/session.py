@@ -18,12 +18,12 @@ from blascast.sampler.backends import open_backend
 from blascast.sampler.call import View, bind
 from blascast.sampler.host import available_memory
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.sample import State, warm_job
+from blascast.sampler.sample import Batch, State, warm_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 from blascast.sampler.setup import SetupRequest
 
 PEAK_SIZE = 960
-PEAK_REPETITIONS = 5
+PEAK_REPETITIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,30 @@ class Spent:
     verification: float = 0.0
 
     def to_json(self) -> dict[str, float]:
+        """By name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What became of the repetitions that an answer asked for.
+
+    Parameters
+    ----------
+    accepted, requeued, given_up : int
+        Samples that counted, repetitions measured again because they were disturbed, and those that
+        could not be had undisturbed.
+    """
+
+    accepted: int = 0
+    requeued: int = 0
+    given_up: int = 0
+
+    def plus(self, batch: Batch) -> "Tally":
+        """This tally and a batch's counts."""
+        return Tally(self.accepted + batch.accepted, self.requeued + batch.requeued, self.given_up + batch.given_up)
+
+    def to_json(self) -> dict[str, int]:
         """By name."""
         return asdict(self)
 
@@ -88,6 +112,7 @@ class Session:
         self.parameters = parameters or Parameters()
         self.on_progress = on_progress
         self.spent = Spent()
+        self.tally = Tally()
         self.store = Store(home)
         try:
             backend = open_backend(request)
@@ -112,24 +137,25 @@ class Session:
 
     @property
     def peak(self) -> float:
-        """Flops per second of a large dgemm (or sgemm), measured once for a setup."""
+        """Flops per second of a large dgemm (or sgemm): the best that was ever seen on the setup."""
         known = self.store.facts(self.sampler.setup).get("peak_flops_per_second")
-        if known is None:
-            known = self.measure_peak()
-            self.store.note_facts(self.sampler.setup, peak_flops_per_second=known)
-        return float(known)
+        return float(known) if known is not None else self.measure_peak()
 
     def measure_peak(self) -> float:
-        """Flops per second of the fastest of some large dgemm (or sgemm)."""
+        """Measures the peak anew; what was seen before stands if it was better."""
         operands = [View(name, 0, 0, PEAK_SIZE, PEAK_SIZE, model_ld(PEAK_SIZE)) for name in ("A", "B", "C")]
         job = warm_job(bind(find_kernel("gemm"), "N", "N", 1, operands[0], operands[1], 1, operands[2]))
-        batch = self.sampler.measure([job], PEAK_REPETITIONS, label="measuring the peak")
-        return float(job.flops / batch.measurements[0].seconds.min())
+        batch = self.sampler.measure([job], PEAK_REPETITIONS, label="measuring the peak", on_progress=self.on_progress)
+        self.spent = replace(self.spent, sampling=self.spent.sampling + batch.seconds)
+        known = self.store.facts(self.sampler.setup).get("peak_flops_per_second", 0.0)
+        peak = max(float(known), float(job.flops / batch.measurements[0].seconds.min()))
+        self.store.note_facts(self.sampler.setup, peak_flops_per_second=peak)
+        return peak
 
     @property
-    def noise_floor(self) -> float:
+    def noise_floor(self) -> float | None:
         """Relative difference between measurements of the same thing, as last seen on the setup."""
-        return float(self.store.facts(self.sampler.setup).get("noise_floor", 0.0))
+        return self.store.facts(self.sampler.setup).get("noise_floor")
 
     def replay(self, sequences: list[Sequence]) -> tuple[list[Replay], State]:
         """Predicted run times of sequences, and the state of the core that they are for."""
@@ -137,6 +163,8 @@ class Session:
         builder = ModelBuilder(self.sampler, self.store, self.parameters, self.on_progress)
         models = builder.provide(needs_of(sequences))
         sampling = sum(batch.seconds for batch in builder.batches)
+        for batch in builder.batches:
+            self.tally = self.tally.plus(batch)
         provided = time.perf_counter()
         replays = [replay(sequence, by_models(models)) for sequence in sequences]
         self.spent = replace(

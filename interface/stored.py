@@ -36,7 +36,7 @@ class ModelsReport(Report):
         """Of the printed table."""
         return [
             *(Column("setup"), Column("kernel", text=True), Column("sizes up to", text=True), Column("ld")),
-            *(Column("pieces"), Column("error [%]"), Column("noise [%]"), Column("cost [s]")),
+            *(Column("pieces"), Column("error [%]"), Column("worst [%]"), Column("noise [%]"), Column("cost [s]")),
             *(Column("core", text=True), Column("stopped by", text=True)),
         ]
 
@@ -48,7 +48,13 @@ class ModelsReport(Report):
         noise = sorted(piece.noise for piece in model.pieces)[len(model.pieces) // 2]
         return [
             *(setup.fingerprint, f"{setup.dtype}{model.key}", _largest(model), str(model.key.ld)),
-            *(str(len(model.pieces)), percent(model.error), percent(noise), f"{model.seconds:.1f}"),
+            *(
+                str(len(model.pieces)),
+                percent(model.error),
+                percent(model.worst_error),
+                percent(noise),
+                f"{model.seconds:.1f}",
+            ),
             *(model.state, model.stopped),
         ]
 
@@ -58,7 +64,11 @@ class ModelsReport(Report):
         setups = {setup.fingerprint: setup for setup, _ in self.entries}
         total = sum(model.seconds for _, model in self.entries)
         named = [f"{fingerprint}: {setup}" for fingerprint, setup in setups.items()]
-        return [*named, f"Error: of points left out of the fit. Cost of sampling in all: {total:.1f} s."]
+        return [
+            *named,
+            "Error: of points left out of the fit, median and worst of the pieces.",
+            f"Cost of sampling in all: {total:.1f} s.",
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
@@ -73,6 +83,7 @@ class ModelsReport(Report):
                     "domains": [[list(d.lower), list(d.upper)] for d in model.domains],
                     "pieces": len(model.pieces),
                     "error": model.error,
+                    "worst": model.worst_error,
                     "cost": model.seconds,
                     "state": model.state,
                     "stopped": model.stopped,

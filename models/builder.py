@@ -1,14 +1,14 @@
 """Builds models on demand: samples what a question needs and the store lacks."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
 
-from blascast.sampler.failure import KernelFailed
-from blascast.sampler.sample import Batch, State, warm_job
+from blascast.sampler.sample import Batch, Job, Measurement, Sample, State, warm_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from .domain import Domain, uncovered
@@ -19,6 +19,8 @@ from .refinement import Observation, Point, Refinement, Workload
 from .sampling import Case, model_ld
 from .store import Store
 from .summary import MEDIAN, STATISTICS, FloatArray, standard_error, summarize
+
+MOST_CHANGES = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +56,11 @@ class ModelBuilder:
     parameters : Parameters
         Models made with others are not used.
     on_progress : callable
+
+    Attributes
+    ----------
+    batches : list of Batch
+        What was sampled.
     """
 
     def __init__(
@@ -69,12 +76,15 @@ class ModelBuilder:
         self._on_progress = on_progress
         self.batches: list[Batch] = []
 
-    def provide(self, needs: Iterable[Need]) -> dict[ModelKey, Model]:
-        """Models that cover all needs.
+    def provide(self, needs: Sequence[Need]) -> dict[ModelKey, Model]:
+        """Models that cover all needs, all of one state of the core if that can be had.
+
+        When the state changes for good while sampling, everything begins anew in the new state: no
+        model rests on samples of two. Only where it keeps changing are states mixed, and named so.
 
         Parameters
         ----------
-        needs : iterable of Need, one for each case
+        needs : sequence of Need, one for each case
 
         Raises
         ------
@@ -83,19 +93,24 @@ class ModelBuilder:
         StoreError
             If the store fails.
         """
-        tasks = [self._task(need) for need in needs]
-        missing = [task for task in tasks if task.refinement is not None]
-        if missing:
-            self._refine(tasks, missing)
+        state = self._store.prevailing_state(self._sampler.setup)
+        for changes in count(1):
+            tasks = [self._task(need, state) for need in needs]
+            try:
+                self._refine(tasks, state)
+                break
+            except _StateChanged as change:
+                state = change.state if changes <= MOST_CHANGES else "mixed"
+        self._note_facts()
         return {task.need.key: task.model for task in tasks if task.model is not None}
 
-    def _task(self, need: Need) -> "_Task":
+    def _task(self, need: Need, state: State | None) -> "_Task":
         """What is there for a need, and the refinement of what is not."""
         parameters, kernel = self._parameters, need.case.kernel
         overfitting = parameters.overfitting_3d if len(kernel.sizes) > 2 else parameters.overfitting
         exponents = monomials(kernel, dict(need.case.flags), overfitting)
         model = self._store.load_model(self._sampler.setup, need.key)
-        if model is not None and model.parameters != parameters:
+        if model is not None and (model.parameters != parameters or model.state != (state or model.state)):
             model = None
         missing: list[Domain] = []
         for domain in need.domains:
@@ -104,17 +119,21 @@ class ModelBuilder:
         refinement = Refinement(missing, exponents, parameters, workload) if missing else None
         return _Task(need, exponents, model, refinement)
 
-    def _refine(self, tasks: "list[_Task]", missing: "list[_Task]") -> None:
-        """Runs all refinements side by side, one batch a round, until all stop or time is up."""
+    def _refine(self, tasks: "list[_Task]", state: State | None) -> None:
+        """Runs all refinements side by side, one batch a round, until all stop or time is up.
+
+        Raises
+        ------
+        _StateChanged
+            If a batch was of another state than asked for.
+        """
         began, round_number = time.monotonic(), 0
-        states = {task.model.state for task in tasks if task.model is not None}
-        state = next(iter(states), None)
-        running = missing
+        missing = running = [task for task in tasks if task.refinement is not None]
         while running:
             round_number += 1
             wanted = [(task, point) for task in running for point in task.steps.wanted]
-            observed, state = self._observe(wanted, state, f"sampling, round {round_number}")
-            states.add(state)
+            observed = self._observe(wanted, state, f"sampling, round {round_number}")
+            state = state or (self.batches[-1].state if self.batches else None)
             for task in running:
                 task.steps.observe([observed[task.need.key, point] for point in task.steps.wanted])
             if time.monotonic() - began > self._parameters.seconds:
@@ -124,63 +143,86 @@ class ModelBuilder:
                 task.steps.advance(totals if task.steps.targeted else None)
             running = [task for task in running if task.steps.stopped is None]
         for task in missing:
-            model = task.completed(state if len(states) == 1 else "mixed", self._parameters)
+            model = task.completed(state or "mixed", self._parameters)
             task.model = self._store.save_model(self._sampler.setup, model)
 
     def _observe(
         self, wanted: "list[_Place]", state: State | None, label: str
-    ) -> tuple[dict[tuple[ModelKey, Point], Observation], State]:
-        """Observations of points, from the store where it has them, and the state they are of."""
-        state = state or self._store.prevailing_state(self._sampler.setup)
-        observed = self._load(wanted, state) if state else {}
-        fresh = [(task, point) for task, point in wanted if (task.need.key, point) not in observed]
-        if not fresh:
-            return observed, state or "mixed"
-        batch = self._measure(fresh, state, label)
-        for (task, point), measurement in zip(fresh, batch.measurements, strict=True):
-            observed[task.need.key, point] = self._observation(measurement.seconds)
-        return observed, batch.state
+    ) -> dict[tuple[ModelKey, Point], Observation]:
+        """Observations of points: what the store has of them, completed by sampling."""
+        stored = self._load({task.need.key for task, _ in wanted}, state)
+        jobs, counts, fresh = [], [], []
+        for task, point in wanted:
+            call = task.need.case.call(point, task.need.key.ld)
+            lacking = self._parameters.repetitions_for(call.flops) - len(stored.get((task.need.key, point), ()))
+            if lacking > 0:
+                jobs.append(warm_job(call))
+                counts.append(lacking)
+                fresh.append((task.need.key, point))
+        measured: dict[tuple[ModelKey, Point], Measurement] = {}
+        if jobs:
+            batch = self._measure(jobs, counts, fresh, state, label)
+            if batch.state != (state or batch.state):
+                raise _StateChanged(batch.state)
+            measured = dict(zip(fresh, batch.measurements, strict=True))
+        keys = [(task.need.key, point) for task, point in wanted]
+        return {key: self._observation(stored.get(key, []), measured.get(key)) for key in keys}
 
-    def _measure(self, fresh: "list[_Place]", state: State | None, label: str) -> Batch:
-        """Measures and saves a batch; what was measured before a failure is saved as well."""
-        jobs = [warm_job(task.need.case.call(point, task.need.key.ld)) for task, point in fresh]
-        names = [(task.need.key, point) for task, point in fresh]
+    def _load(self, keys: set[ModelKey], state: State | None) -> dict[tuple[ModelKey, Point], list[Sample]]:
+        """The samples of one state that the store has."""
+        if state is None:
+            return {}
+        return {
+            (key, point): samples
+            for key in keys
+            for point, samples in self._store.load_samples(self._sampler.setup, key, state).items()
+        }
+
+    def _measure(
+        self,
+        jobs: list[Job],
+        counts: list[int],
+        names: list[tuple[ModelKey, Point]],
+        state: State | None,
+        label: str,
+    ) -> Batch:
+        """Measures and saves a batch; after a failure or an interrupt, what was measured before."""
         try:
-            batch = self._sampler.measure(
-                jobs,
-                [self._parameters.repetitions_for(job.flops) for job in jobs],
-                state=state,
-                label=label,
-                on_progress=self._on_progress,
-            )
-        except KernelFailed as failure:
-            if failure.batch is not None:
-                self._store.save_samples(failure.batch, names)
+            batch = self._sampler.measure(jobs, counts, state=state, label=label, on_progress=self._on_progress)
+        except BaseException:
+            if self._sampler.unfinished is not None:
+                self._store.save_samples(self._sampler.unfinished, names)
             raise
         self._store.save_samples(batch, names)
-        self._store.note_facts(batch.setup, probe_floor=batch.floor, noise_floor=batch.noise_floor)
         self.batches.append(batch)
         return batch
 
-    def _load(self, wanted: "list[_Place]", state: State) -> dict[tuple[ModelKey, Point], Observation]:
-        """What the store has in full, of one state."""
-        observed = {}
-        for key in {task.need.key for task, _ in wanted}:
-            stored = self._store.load_samples(self._sampler.setup, key, state)
-            for task, point in wanted:
-                if task.need.key != key:
-                    continue
-                flops = task.need.case.call(point, key.ld).flops
-                if len(stored.get(point, ())) >= self._parameters.repetitions_for(flops):
-                    seconds = np.array([sample.seconds for sample in stored[point]])
-                    observed[key, point] = self._observation(seconds)
-        return observed
-
-    def _observation(self, seconds: FloatArray) -> Observation:
+    def _observation(self, stored: list[Sample], measured: Measurement | None) -> Observation:
+        """From accepted samples; where there are none, from disturbed ones, as uncertain as large."""
+        fresh = measured.accepted if measured else ()
+        counted = [*stored, *fresh] or (measured.samples if measured else ())
+        seconds = np.array([sample.seconds for sample in counted])
         statistic = STATISTICS.index(self._parameters.reference)
         statistics = summarize(seconds)
-        error = standard_error(seconds, statistic) / statistics[statistic]
-        return Observation(statistics, error, float(2 * seconds.sum()))
+        error = standard_error(seconds, statistic) / statistics[statistic] if stored or fresh else 1.0
+        return Observation(statistics, error, measured.cost if measured else 0.0)
+
+    def _note_facts(self) -> None:
+        """Keeps what was learnt about the setup; the noise floor is that of the longest batch."""
+        if self.batches:
+            longest = max(self.batches, key=lambda batch: batch.seconds)
+            facts = {"probe_floor": longest.floor}
+            if longest.noise_floor is not None:
+                facts["noise_floor"] = longest.noise_floor
+            self._store.note_facts(self._sampler.setup, **facts)
+
+
+class _StateChanged(Exception):
+    """A batch was of another state of the core than the samples before it."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
+        self.state: State = state
 
 
 class _Task:
@@ -208,7 +250,7 @@ class _Task:
             seconds += np.bincount(owner, weights=medians, minlength=workload.configurations)
         return seconds if self.refinement is None else seconds + self.refinement.seconds_by_configuration()
 
-    def completed(self, state: State | None, parameters: Parameters) -> Model:
+    def completed(self, state: State, parameters: Parameters) -> Model:
         """The model with the refined pieces added."""
         refined = self.steps.result()
         earlier = (self.model.pieces, self.model.seconds) if self.model else ((), 0.0)
@@ -216,7 +258,7 @@ class _Task:
             self.need.key,
             self.exponents,
             earlier[0] + refined.pieces,
-            state or "mixed",
+            state,
             refined.stopped,
             earlier[1] + refined.seconds,
             parameters,

@@ -1,6 +1,6 @@
 """The configuration of the model generator, and its presets by name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from blascast.sampler.errors import UsageError
@@ -9,6 +9,7 @@ from .domain import Split
 from .grid import GRIDS
 
 SMALL_FLOPS = 1e6
+LARGE_FLOPS = 1e9
 Reference = Literal["min", "median"]
 ErrorMeasure = Literal["mean", "p90", "max"]
 
@@ -29,8 +30,9 @@ class Parameters:
         ``"chebyshev"`` or ``"cartesian"``.
     repetitions : int
         Samples of each point.
-    repetitions_small : int
-        The same for calls of less than SMALL_FLOPS, whose times scatter more and cost little.
+    repetitions_small, repetitions_large : int
+        The same for calls of less than SMALL_FLOPS, whose times scatter more and cost little, and of
+        more than LARGE_FLOPS, whose times scatter less and cost much.
     reference : str
         The statistic whose error decides: ``"min"`` or ``"median"``.
     error_measure : str
@@ -48,7 +50,8 @@ class Parameters:
     targeted : bool
         Whether refinement goes where a question's calls spend their time.
     seconds : float
-        Time after which no more is sampled for one question.
+        Time after which no further round of sampling begins for one question; models that differ
+        in it alone are the same.
     """
 
     overfitting: int = 1
@@ -57,6 +60,7 @@ class Parameters:
     grid: str = "chebyshev"
     repetitions: int = 8
     repetitions_small: int = 24
+    repetitions_large: int = 4
     reference: Reference = "median"
     error_measure: ErrorMeasure = "p90"
     bound: float = 0.02
@@ -66,21 +70,22 @@ class Parameters:
     noise_factor: float = 1.5
     reuse: bool = True
     targeted: bool = True
-    seconds: float = 60.0
+    seconds: float = field(default=60.0, compare=False)
 
     def repetitions_for(self, flops: float) -> int:
         """Samples to take of a call with so many flops."""
-        return self.repetitions_small if flops < SMALL_FLOPS else self.repetitions
+        if flops < SMALL_FLOPS:
+            return self.repetitions_small
+        return self.repetitions_large if flops > LARGE_FLOPS else self.repetitions
 
     def __post_init__(self) -> None:
         if self.grid not in GRIDS:
             raise UsageError(f"the grid must be one of {', '.join(GRIDS)}, got {self.grid!r}")
         if min(self.overfitting, self.overfitting_3d, self.oversampling) < 0:
             raise UsageError("overfitting and oversampling must not be negative")
-        if (
-            min(self.repetitions, self.repetitions_small, self.minimum_width, self.minimum_width_3d) < 1
-            or self.bound <= 0
-        ):
+        counts = (self.repetitions, self.repetitions_small, self.repetitions_large)
+        widths = (self.minimum_width, self.minimum_width_3d)
+        if min(*counts, *widths) < 1 or self.bound <= 0:
             raise UsageError("repetitions, bound and minimum widths must be positive")
 
 
@@ -90,6 +95,7 @@ PEISE2017 = Parameters(
     oversampling=4,
     repetitions=10,
     repetitions_small=10,
+    repetitions_large=10,
     reference="min",
     error_measure="max",
     bound=0.01,

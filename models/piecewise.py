@@ -92,6 +92,11 @@ class Model:
         """Median over the pieces of their relative errors."""
         return float(np.median([piece.error for piece in self.pieces]))
 
+    @property
+    def worst_error(self) -> float:
+        """Largest of the relative errors of its pieces."""
+        return max(piece.error for piece in self.pieces)
+
     def joined(self, other: "Model") -> "Model":
         """This model with the other's pieces wherever this one has none.
 

@@ -29,13 +29,13 @@ def summarize(seconds: FloatArray) -> FloatArray:
 
 
 def standard_error(seconds: FloatArray, statistic: int) -> float:
-    """Standard error of a statistic of samples, estimated from their interquartile range.
+    """Standard error of a statistic of samples, seconds, estimated from their interquartile range.
 
     The median of r normal samples has a standard error of 1.25 s / sqrt(r); the minimum of timings,
     whose scatter is one-sided, is no less certain, so the same is used for it.
     """
-    if len(seconds) < 2:
-        return 0.0
+    if len(seconds) < 2:  # nothing is known about the scatter: as uncertain as large
+        return float(seconds.max())
     low, high = np.percentile(seconds, [25, 75])
     deviation = (high - low) / 1.349 if statistic != MEAN else float(seconds.std(ddof=1))
     factor = 1.0 if statistic == MEAN else 1.2533

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from blascast.algorithms import Variant, scalar_calls
 from blascast.models.sampling import fitting_ld
 from blascast.models.summary import summarize
-from blascast.sampler.sample import State, noise_floor, sequence_job
+from blascast.sampler.sample import Batch, State, sequence_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from .prediction import Times
@@ -21,18 +21,12 @@ class Verified:
     Parameters
     ----------
     times : tuple of Times, one for each configuration
-    noise_floor : float
-        The same thing measured twice; see `blascast.sampler.sample.noise_floor`.
-    state : str
-        Of the core.
-    given_up : int
-        Repetitions that could not be had undisturbed.
+    batch : Batch
+        Its state, counts and noise floor.
     """
 
     times: tuple[Times, ...]
-    noise_floor: float
-    state: State
-    given_up: int
+    batch: Batch
 
 
 def verify(
@@ -56,12 +50,6 @@ def verify(
     KernelFailed
         If a routine fails.
     """
-    jobs = [sequence_job(scalar_calls(variant, n, b, fitting_ld(n))) for variant, n, b in configurations]
+    jobs = [sequence_job(scalar_calls(variant, n, b, fitting_ld(n), f"A {n}")) for variant, n, b in configurations]
     batch = sampler.measure(jobs, repetitions, state=state, label="verifying", on_progress=on_progress)
-    seconds = [measurement.seconds for measurement in batch.measurements]
-    return Verified(
-        tuple(Times.of(summarize(each)) for each in seconds),
-        noise_floor(seconds),
-        batch.state,
-        batch.given_up,
-    )
+    return Verified(tuple(Times.of(summarize(m.seconds)) for m in batch.measurements), batch)

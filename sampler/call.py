@@ -4,7 +4,7 @@ Sizes and offsets may be numbers, or integer arrays of one shape; an array-value
 one call per entry, and is what predictions are computed from.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .errors import UsageError
 from .expression import parse
-from .kernel import Data, Flag, Kernel, Scalar
+from .kernel import Data, Flag, Kernel, Scalar, Structure
 
 Extent: TypeAlias = int | npt.NDArray[np.int64]
 
@@ -30,6 +30,8 @@ class View:
     row, column, rows, columns : int or integer arrays of one shape
     ld : int
         Leading dimension of the buffer, in elements.
+    structure : str, optional
+        What the buffer must be filled with; by default what the first kernel called needs.
     owner : integer array, optional
         For array-valued views: the configuration that each entry belongs to.
     """
@@ -40,11 +42,12 @@ class View:
     rows: Extent
     columns: Extent
     ld: int
+    structure: Structure | None = None
     owner: npt.NDArray[np.int64] | None = None
 
     def part(self, row: Extent, column: Extent, rows: Extent, columns: Extent) -> "View":
         """The sub-view that begins at (row, column) of this one."""
-        return View(self.buffer, self.row + row, self.column + column, rows, columns, self.ld, self.owner)
+        return replace(self, row=self.row + row, column=self.column + column, rows=rows, columns=columns)
 
     def __str__(self) -> str:
         return f"{self.buffer}[{self.rows}x{self.columns} at {self.row},{self.column}; ld {self.ld}]"

@@ -2,7 +2,6 @@
 
 from .errors import BlascastError
 from .program import Records
-from .sample import Batch
 
 
 class KernelFailed(BlascastError):
@@ -12,11 +11,8 @@ class KernelFailed(BlascastError):
     ----------
     records : Records or None
         What the program had timed before it.
-    batch : Batch or None
-        What the batch had measured before it.
     """
 
     def __init__(self, message: str, records: Records | None = None) -> None:
         super().__init__(message)
         self.records = records
-        self.batch: Batch | None = None

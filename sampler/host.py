@@ -1,6 +1,7 @@
 """The parent's side of a worker process: a back end that outlives crashes of the library under test."""
 
 import contextlib
+import fcntl
 import json
 import mmap
 import os
@@ -15,7 +16,7 @@ from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 from socket import socketpair
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ import numpy.typing as npt
 from . import program
 from .backend import Overhead
 from .call import Call, View
-from .errors import BlascastError, LibraryError, UsageError
+from .errors import LibraryError, UsageError
 from .failure import KernelFailed
 from .kernel import Data, Flag, Info, Ld, Scalar, Size
 from .libraries import library_path
@@ -59,12 +60,17 @@ class WorkerBackend:
     def __init__(self, request: SetupRequest, hang_seconds: float = HANG_SECONDS) -> None:
         self._request = request
         self._hang_seconds = hang_seconds
-        self._cpus = _cpus_for(request.threads)
         self._path = library_path(request.library)
+        self._cpus, self._claims = claim_cpus(request.threads)
         self._buffers: tuple[Buffer, ...] = ()
         self._process: _Process | None = None
-        self._opened = self._start()
-        self.setup = self._describe()
+        self._closed = False
+        try:
+            self._opened = self._start()
+            self.setup = self._describe()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def overhead(self) -> Overhead:
@@ -133,7 +139,13 @@ class WorkerBackend:
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
 
     def close(self) -> None:
-        """Ends the worker."""
+        """Ends the worker and gives its CPUs back; no program can be run any more."""
+        self._end_worker()
+        for claim in self._claims:
+            claim.close()
+        self._closed = True
+
+    def _end_worker(self) -> None:
         if self._process is not None:
             self._process.end()
             self._process = None
@@ -141,6 +153,8 @@ class WorkerBackend:
     # --- the worker's life
 
     def _alive(self) -> "_Process":
+        if self._closed:
+            raise UsageError("this back end is closed; open another one")
         if self._process is None:
             self._opened = self._start()
             if self._buffers:
@@ -155,16 +169,11 @@ class WorkerBackend:
         try:
             return self._ask(request)
         except _Died as death:
-            self.close()
             raise LibraryError(f"opening {self._path} ended the worker: {death}") from None
-        except BlascastError:
-            self.close()
-            raise
 
     def _describe(self) -> Setup:
         opened, threads = self._opened, self._request.threads
         if opened["threads"] != threads:
-            self.close()
             raise LibraryError(
                 f"{threads} threads were asked for, {Path(self._path).name} has {opened['threads']} in force; "
                 f"use --threads {opened['threads']} or a multi-threaded library"
@@ -174,6 +183,7 @@ class WorkerBackend:
             version=opened["version"],
             core=opened["core"],
             file=Path(self._path).name,
+            build=opened["build"],
             integer_bits=opened["integer_bits"],
             prefix=opened["prefix"],
             suffix=opened["suffix"],
@@ -207,7 +217,7 @@ class WorkerBackend:
         try:
             return self._process.ask(request, contents, progress, self._hang_seconds)
         except BaseException:  # dead, or interrupted: the answer to this request must never meet the next one
-            self.close()
+            self._end_worker()
             raise
 
     def _allocate(self) -> None:
@@ -400,12 +410,40 @@ def allowed_cpus() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def _cpus_for(threads: int) -> list[int]:
-    """The last allowed CPUs (the first tend to serve interrupts)."""
-    cpus = allowed_cpus()
+def claim_cpus(threads: int) -> tuple[list[int], list[IO[str]]]:
+    """CPUs to pin a worker to, and the locked files that keep other workers off them.
+
+    The last allowed ones (the first tend to serve interrupts) that no other worker of this user has
+    claimed; where there are not enough of those, claimed ones as well.
+
+    Raises
+    ------
+    UsageError
+        If more threads than allowed CPUs are asked for.
+    """
+    cpus = allowed_cpus()[::-1]
     if threads > len(cpus):
-        raise UsageError(f"{threads} threads need as many CPUs, this process may use {len(cpus)}; use --threads less")
-    return cpus[-threads:]
+        raise UsageError(f"{threads} threads need as many CPUs, this process may use {len(cpus)}; use fewer threads")
+    claims: dict[int, IO[str]] = {}
+    for cpu in cpus:
+        if len(claims) < threads and (claim := _claim(cpu)) is not None:
+            claims[cpu] = claim
+    shared = [cpu for cpu in cpus if cpu not in claims]
+    return sorted([*claims, *shared][:threads]), list(claims.values())
+
+
+def _claim(cpu: int) -> IO[str] | None:
+    """A locked file that stands for a CPU; None if another process holds it, or no file can be had."""
+    try:
+        file = (Path(tempfile.gettempdir()) / f"blascast-{os.getuid()}-cpu-{cpu}.lock").open("w")
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def available_memory() -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .call import Call, View
+from .errors import UsageError
 from .kernel import Structure
 
 
@@ -104,16 +105,27 @@ class Records:
 
 
 def buffers_for(calls: Iterable[Call], seed: int = 0) -> tuple[Buffer, ...]:
-    """One buffer for each operand named in the calls, large enough for all views into it."""
+    """One buffer for each operand named in the calls, large enough for all views into it.
+
+    Raises
+    ------
+    UsageError
+        If calls name an operand with different leading dimensions.
+    """
     extents: dict[str, tuple[int, int, int, Structure]] = {}
     for call in calls:
         for data in call.kernel.data:
             view = call.views[data.name]
-            rows, columns, _, structure = extents.get(view.buffer, (0, 0, view.ld, data.structure))
+            fresh = (0, 0, view.ld, view.structure or data.structure)
+            rows, columns, ld, structure = extents.get(view.buffer, fresh)
+            if view.ld != ld:
+                raise UsageError(
+                    f"operand {view.buffer} has the leading dimension {ld} in one call, {view.ld} in another"
+                )
             extents[view.buffer] = (
                 max(rows, int(view.row) + int(view.rows)),
                 max(columns, int(view.column) + int(view.columns)),
-                view.ld,
+                ld,
                 structure,
             )
     return tuple(

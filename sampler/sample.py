@@ -115,12 +115,15 @@ class Measurement:
         The state that samples must be of to count.
     floor : float
         The undisturbed ratio of the probes.
+    cost : float
+        What taking the samples took in all, seconds.
     """
 
     job: Job
     samples: tuple[Sample, ...]
     state: State
     floor: float
+    cost: float
 
     @property
     def accepted(self) -> tuple[Sample, ...]:
@@ -166,19 +169,20 @@ class Batch:
     seconds: float
 
     @property
-    def noise_floor(self) -> float:
+    def noise_floor(self) -> float | None:
         """The same work measured twice; see `noise_floor`."""
         return noise_floor([measurement.seconds for measurement in self.measurements])
 
     def __str__(self) -> str:
+        floor = "unknown" if self.noise_floor is None else f"{100 * self.noise_floor:.1f} %"
         return (
             f"{self.accepted} samples accepted ({self.state} core), {self.requeued} measured again, "
-            f"{self.given_up} given up, noise floor {100 * self.noise_floor:.1f} %, {self.seconds:.1f} s"
+            f"{self.given_up} given up, noise floor {floor}, {self.seconds:.1f} s"
         )
 
 
-def noise_floor(times: Sequence[npt.NDArray[np.float64]]) -> float:
-    """The relative difference between the medians of two halves of the samples, for typical work.
+def noise_floor(times: Sequence[npt.NDArray[np.float64]]) -> float | None:
+    """The same work measured twice: the relative difference between the first and the second half.
 
     Parameters
     ----------
@@ -186,19 +190,20 @@ def noise_floor(times: Sequence[npt.NDArray[np.float64]]) -> float:
 
     Returns
     -------
-    float
+    float or None
         Median over the arrays, each weighted with its time: half of the time is spent in calls whose
-        two halves differ by less. 0 when no array has four samples.
+        two halves differ by less. None when no array has four samples.
 
     Examples
     --------
     >>> import numpy as np
-    >>> round(noise_floor([np.array([1.0, 1.1, 1.0, 1.1]), np.array([0.1, 0.3, 0.1, 0.3])]), 3)
+    >>> round(noise_floor([np.array([1.0, 1.0, 1.1, 1.1]), np.array([0.1, 0.1, 0.3, 0.3])]), 3)
     0.1
     """
-    halves = [(np.median(seconds[::2]), np.median(seconds[1::2])) for seconds in times if len(seconds) >= 4]
-    if not halves:
-        return 0.0
+    enough = [seconds for seconds in times if len(seconds) >= 4]
+    if not enough:
+        return None
+    halves = [(np.median(seconds[: len(seconds) // 2]), np.median(seconds[len(seconds) // 2 :])) for seconds in enough]
     first, second = np.array(halves).T
     differences = np.abs(second / first - 1)
     order = np.argsort(differences)

@@ -72,6 +72,7 @@ class Sampler:
         self._budget = budget or Budget()
         self._seed = seed
         self._random = np.random.default_rng(seed)
+        self.unfinished: Batch | None = None
 
     @property
     def setup(self) -> Setup:
@@ -106,23 +107,24 @@ class Sampler:
         Raises
         ------
         KernelFailed
-            If a routine fails; its `batch` holds what was measured before.
+            If a routine fails; as after an interrupt, `unfinished` holds what was measured before.
         """
         began = time.monotonic()
         counts = [repetitions] * len(jobs) if isinstance(repetitions, int) else list(repetitions)
         queue = _Queue(jobs, counts, self._random)
         progress = _Reporter(label, len(queue.waiting), on_progress)
+        self.unfinished = None
         try:
             self._prepare(jobs)
             while queue.waiting:
                 self._run_chunk(queue, progress)
             chosen = state or prevailing_state(queue.all_samples, self.floor)
             self._repeat_disturbed(queue, chosen, progress)
-            if queue.missing(chosen, self.floor) > sum(counts) / 2:
+            if chosen != "mixed" and queue.missing(chosen, self.floor) > sum(counts) / 2:
                 chosen = prevailing_state(queue.all_samples, self.floor)
-        except KernelFailed as failure:
+        except BaseException:  # a failure or an interrupt: what was measured is not lost
             chosen = state or prevailing_state(queue.all_samples, self.floor)
-            failure.batch = queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
+            self.unfinished = queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
             raise
         return queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
 
@@ -176,6 +178,7 @@ class _Queue:
         self.repetitions = repetitions
         self.seconds_spent = 0.0
         self.samples: list[list[Sample]] = [[] for _ in jobs]
+        self.costs = [0.0] * len(jobs)
         self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
         self._random = random
         self.waiting: list[int] = self._shuffled([i for i, count in enumerate(repetitions) for _ in range(count)])
@@ -199,6 +202,7 @@ class _Queue:
         """Keeps a sample, and what its repetition took as the next estimate."""
         self.samples[index].append(sample)
         self._guess[index] = seconds
+        self.costs[index] += seconds
         self.seconds_spent += seconds
 
     @property
@@ -223,7 +227,8 @@ class _Queue:
     def batch(self, setup: Setup, state: State, floor: float, seconds: float) -> Batch:
         """What the queue has yielded."""
         measurements = tuple(
-            Measurement(job, tuple(samples), state, floor) for job, samples in zip(self.jobs, self.samples, strict=True)
+            Measurement(job, tuple(samples), state, floor, cost)
+            for job, samples, cost in zip(self.jobs, self.samples, self.costs, strict=True)
         )
         count = sum(len(measurement.accepted) for measurement in measurements)
         given_up = self.missing(state, floor)

@@ -41,6 +41,8 @@ class Library:
         Vendor, version and the processor type that its kernels are for, as the library says.
     file : str
         Name of its file, without the folder.
+    build : str
+        Digest of the file.
     integer_bits : int
         32 or 64.
     prefix, suffix : str
@@ -51,13 +53,10 @@ class Library:
     version: str
     core: str
     file: str
+    build: str
     integer_bits: int
     prefix: str
     suffix: str
-
-    def symbol(self, routine: str) -> str:
-        """The symbol of a routine: ``"scipy_dgemm_"``."""
-        return f"{self.prefix}{routine}{self.suffix}"
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.name, self.version, f"({self.core})" if self.core else "") if part)

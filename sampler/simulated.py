@@ -89,7 +89,7 @@ class SimulatedBackend:
         if threads > CPUS:
             raise UsageError(f"{threads} threads need as many CPUs, the simulated machine has {CPUS}")
         machine = Machine("simulated processor", "none", (Cache(1, 32 << 10), Cache(2, CACHE_BYTES)))
-        library = Library("simulated", "1", "", "", 32, "", "")
+        library = Library("simulated", "1", "", "", "", 32, "", "")
         self.setup = Setup(machine, library, dtype, threads, pinned=True)
         self.now = 0.0
         self._disturbances = disturbances

@@ -5,6 +5,7 @@ only BLAS in the process. Messages are JSON, and raw bytes for operand contents.
 """
 
 import contextlib
+import hashlib
 import json
 import mmap
 import os
@@ -34,6 +35,7 @@ KINDS = {
 }
 EMPTY_CALLS = 10_000
 CALIBRATION_SECONDS = 0.02
+DIGESTED_BYTES = 1 << 20
 
 
 class Refused(Exception):
@@ -46,6 +48,7 @@ class Worker:
     def __init__(self, shared_descriptor: int) -> None:
         self.shared_descriptor = shared_descriptor
         self.library = ffi.NULL
+        self.path = ""
         self.affixes = ("", "")
         self.integer_bits = 32
         self.item_bytes = 8
@@ -56,7 +59,8 @@ class Worker:
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Pins this process, opens the library, probes it, and measures the clock."""
         os.sched_setaffinity(0, request["cpus"])
-        self.library = lib.bc_open(request["path"].encode())
+        self.path = request["path"]
+        self.library = lib.bc_open(self.path.encode())
         if self.library == ffi.NULL:
             raise Refused(f"cannot open {request['path']}: {ffi.string(lib.bc_open_error()).decode()}")
         self.affixes = self._probe_affixes(request["path"])
@@ -64,6 +68,7 @@ class Worker:
         self.item_bytes = request["item_bytes"]
         return {
             **describe_threading(request["path"], request["threads"]),
+            "build": digest(request["path"]),
             "prefix": self.affixes[0],
             "suffix": self.affixes[1],
             "integer_bits": self.integer_bits,
@@ -153,7 +158,8 @@ class Worker:
     def _lower_call(self, call: dict[str, Any], keep: list[Any]) -> dict[str, Any]:
         routine = self._symbol(self.symbol(call["routine"]))
         if routine == ffi.NULL:
-            raise Refused(f"the library has no routine {call['routine']} (symbol {self.symbol(call['routine'])})")
+            symbol = self.symbol(call["routine"])
+            raise Refused(f"{self.path} has no routine {call['routine']} (symbol {symbol}); name another library")
         words, lengths, info = [], [], None
         for kind, value in call["arguments"]:
             pointer = self._argument(kind, value)
@@ -220,6 +226,24 @@ def empty_call_ticks() -> list[int]:
     lib.bc_run(operations, EMPTY_CALLS, records, ffi.new("int64_t *"))
     ticks = sorted(record.ticks for record in records)
     return [ticks[EMPTY_CALLS * percent // 100] for percent in (10, 50, 90)]
+
+
+def digest(path: str) -> str:
+    """Tells builds of a library apart: from its size, beginning and end (headers and symbol tables)."""
+    name, real = Path(path).name, Path(path)
+    if not real.is_file():  # a soname: the loader knows where it is
+        mapped = [line.split(maxsplit=5)[-1].strip() for line in Path("/proc/self/maps").read_text().splitlines()]
+        real = Path(next((file for file in mapped if Path(file).name.startswith(name)), path))
+    try:
+        with real.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            contents = file.read(DIGESTED_BYTES)
+            file.seek(max(0, size - DIGESTED_BYTES))
+            contents += file.read()
+    except OSError:
+        return ""
+    return hashlib.sha256(str(size).encode() + contents).hexdigest()[:12]
 
 
 def describe_threading(path: str, threads: int) -> dict[str, Any]:

@@ -165,4 +165,4 @@ def test_verification_measures_whole_algorithms() -> None:
     for times, n in zip(verified.times, (200, 300), strict=True):
         truth = sum(backend.warm_seconds(call) for call in scalar_calls(chosen, n, 64, n))
         assert times.median == pytest.approx(truth)
-    assert verified.noise_floor == pytest.approx(0, abs=1e-12)
+    assert verified.batch.noise_floor == pytest.approx(0, abs=1e-12)

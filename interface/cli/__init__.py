@@ -1,6 +1,6 @@
 """The command line: one module a verb.
 
-main      runs a verb and explains failures in one line
+run       runs a verb and explains failures in one line
 options   what verbs have in common
 output    progress, tables, JSON
 """
@@ -18,7 +18,7 @@ from .models import models
 from .predict import predict
 from .rank import rank
 
-EXIT_FAILURE, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILURE, EXIT_USAGE = 1, 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -41,17 +41,20 @@ for _verb in (doctor, rank, predict, blocksize, models):
     cli.add_command(_verb)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command line and exits: 0 well, 1 a failure, 2 wrong usage, 130 interrupted."""
-    sys.exit(run(arguments))
-
-
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; the exit status."""
+    """Runs the command line; the exit status: 0 well, 1 a failure, 2 wrong usage.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of this process.
+    """
     try:
-        cli.main(args=list(arguments) if arguments is not None else None, prog_name="blascast", standalone_mode=False)
-    except (click.Abort, KeyboardInterrupt):
-        return _explain("interrupted; what was measured is kept, the same command resumes", EXIT_INTERRUPTED)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        with cli.make_context("blascast", given) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as exit_:  # --help and --version
+        return exit_.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return EXIT_USAGE
