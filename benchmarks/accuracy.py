@@ -4,8 +4,8 @@
 
 Every (variant, n, b) is predicted from kernel models and then run in two passes, all runs of one n
 interleaved. Beside each error stand the noise floor (the two passes against each other) and a simple
-baseline: the flop count at one rate, the best for all runs of that n (it may look at the
-measurements, the models may not). Columns:
+baseline: the flop count at one rate, the median rate of all runs of that n (it may look at the
+measurements, the models may not). The models are those that `blascast` makes by default. Columns:
 
 ARE         median of |predicted - measured| / measured
 p90         90th percentile of the same
@@ -18,7 +18,9 @@ yield       performance at the predicted best b over that at the best measured b
 yield 64    the same for b = 64
 """
 
+import operator
 from dataclasses import dataclass, fields
+from datetime import date
 from pathlib import Path
 
 import click
@@ -28,7 +30,6 @@ import pandas as pd
 from blascast.algorithms import Variant, find_operation, trace
 from blascast.cli.options import Size, Sizes, setup_options
 from blascast.cli.output import progress_bar
-from blascast.models.parameters import Parameters
 from blascast.predictors.accuracy import relative_errors, symmetric_factors, yield_of_choice
 from blascast.predictors.ranking import tie_classes
 from blascast.predictors.verification import verify
@@ -55,12 +56,11 @@ class Accuracy:
 @click.option("--n", type=Sizes(), default="200:2000:200", show_default=True)
 @click.option("--b", type=Sizes(), default="32:256:32", show_default=True)
 @click.option("--repetitions", type=Size(), default=5, show_default=True, help="Runs a pass.")
-@click.option("--seconds", type=float, default=120.0, show_default=True, help="Sampling for one operation's models.")
 @click.option("--output", type=click.Path(path_type=Path), help="CSV file for all predictions and measurements.")
 @setup_options
-def main(operations, n, b, repetitions, seconds, output, as_json, **setup):
+def main(operations, n, b, repetitions, output, as_json, **setup):
     with progress_bar() as on_progress:
-        session = Session(**setup, parameters=Parameters(seconds=seconds), on_progress=on_progress)
+        session = Session(**setup, on_progress=on_progress)
         with session:
             frames = [compare(session, operation, n, b, repetitions) for operation in operations]
     everything = pd.concat(frames, ignore_index=True)
@@ -70,8 +70,10 @@ def main(operations, n, b, repetitions, seconds, output, as_json, **setup):
     if as_json:
         click.echo(table.reset_index().to_json(orient="records", indent=2))
     else:
-        click.echo(f"{session.sampler.setup}; sampling took {session.spent.sampling:.0f} s")
+        click.echo(f"{date.today()}, {session.sampler.setup}; sampling took {session.spent.sampling:.0f} s")
         click.echo(table.to_string(float_format=lambda value: f"{value:.1f}"))
+        for line in verdicts(everything):
+            click.echo(line)
 
 
 def compare(session: Session, operation: str, sizes, block_sizes, repetitions: int) -> pd.DataFrame:
@@ -114,15 +116,33 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     return table.rename(columns={"yield_": "yield", "yield_64": "yield 64"})
 
 
+def verdicts(frame: pd.DataFrame) -> list[str]:
+    """The targets, and whether they are met."""
+    large, small = accuracy(frame[frame["n"] >= 400]), accuracy(frame[frame["n"] < 400])
+    targets = [
+        ("median ARE for n >= 400 [%]", large.ARE, "<=", max(3.0, 1.5 * large.noise)),
+        ("median ARE for n < 400 [%]", small.ARE, "<=", max(6.0, 2 * small.noise)),
+        ("best variant found [%]", accuracy(frame).best, ">=", 95.0),
+        ("mean yield of the chosen b [%]", accuracy(frame).yield_, ">=", 97.0),
+    ]
+    met = {"<=": operator.le, ">=": operator.ge}
+    return [
+        f"{name}: {value:.1f}, target {sign} {target:.1f}: {'met' if met[sign](value, target) else 'missed'}"
+        for name, value, sign, target in targets
+    ]
+
+
 def accuracy(group: pd.DataFrame) -> Accuracy:
     """The figures of one line."""
     predicted, real = group["predicted"].to_numpy(), group["measured"].to_numpy()
     errors = relative_errors(predicted, real)
     noise = float(np.median(np.abs(group["pass 1"] / group["pass 2"] - 1)))
-    baseline = np.concatenate([baseline_errors(sub) for _, sub in group.groupby("n")])
-    choices = [sub for _, sub in group.groupby(["variant", "n"])]
+    baseline = np.concatenate([baseline_errors(sub) for _, sub in group.groupby(["operation", "n"])])
+    choices = [sub for _, sub in group.groupby(["operation", "variant", "n"])]
     yields = [yield_of_choice(sub["predicted"].to_numpy(), sub["measured"].to_numpy()) for sub in choices]
-    usual = [sub["measured"].min() / sub.loc[sub["b"] == 64, "measured"].mean() for sub in choices]
+    usual = [
+        sub["measured"].min() / sub.loc[sub["b"] == 64, "measured"].mean() for sub in choices if 64 in sub["b"].values
+    ]
     return Accuracy(
         ARE=100 * float(np.median(np.abs(errors))),
         p90=100 * float(np.percentile(np.abs(errors), 90)),
@@ -130,7 +150,7 @@ def accuracy(group: pd.DataFrame) -> Accuracy:
         bias=100 * float(np.median(errors)),
         noise=100 * noise,
         baseline=100 * float(np.median(np.abs(baseline))),
-        best=100 * float(np.mean([best_found(sub, noise) for _, sub in group.groupby(["n", "b"])])),
+        best=100 * float(np.mean([best_found(sub, noise) for _, sub in group.groupby(["operation", "n", "b"])])),
         yield_=100 * float(np.mean(yields)),
         yield_64=100 * float(np.mean(usual)),
     )

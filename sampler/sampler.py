@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .backend import Backend
+from .errors import UsageError
 from .failure import KernelFailed
 from .noise import CALIBRATION_PROBES, lowered, prevailing_state, sample_of
 from .program import Operation, Probe, Records, Run, buffers_for
@@ -106,11 +107,15 @@ class Sampler:
 
         Raises
         ------
+        UsageError
+            If there are not as many counts as jobs, or one is negative.
         KernelFailed
             If a routine fails; as after an interrupt, `unfinished` holds what was measured before.
         """
         began = time.monotonic()
-        counts = [repetitions] * len(jobs) if isinstance(repetitions, int) else list(repetitions)
+        counts = [int(count) for count in np.broadcast_to(repetitions, len(jobs))]
+        if min(counts, default=0) < 0 or not jobs:
+            raise UsageError("a batch needs at least one job, and no negative number of repetitions")
         queue = _Queue(jobs, counts, self._random)
         progress = _Reporter(label, len(queue.waiting), on_progress)
         self.unfinished = None
@@ -162,10 +167,10 @@ class Sampler:
 
     def _repeat_disturbed(self, queue: "_Queue", state: State, progress: "_Reporter") -> None:
         allowed = max(self._budget.least_seconds, self._budget.factor * queue.seconds_spent)
-        limit = queue.seconds_spent + allowed
-        while queue.requeue(state, self.floor) and queue.seconds_spent < limit:
+        deadline = time.monotonic() + allowed
+        while queue.requeue(state, self.floor) and time.monotonic() < deadline:
             progress.total += len(queue.waiting)
-            while queue.waiting and queue.seconds_spent < limit:
+            while queue.waiting and time.monotonic() < deadline:
                 self._run_chunk(queue, progress)
         queue.waiting.clear()
 
