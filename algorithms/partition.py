@@ -11,7 +11,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from blascast.sampler.call import Extent, View
+from blascast.sampler.errors import UsageError
 
+MOST_STEPS = 2_000_000
 Direction = Literal["TL-BR", "BR-TL"]
 Partition: TypeAlias = tuple[View, View, View, View, View, View, View, View, View]
 
@@ -40,6 +42,8 @@ def _all_steps(A: View, b: np.ndarray) -> tuple[Extent, Extent, View]:
     """Block size, size done before, and whole view, for all steps of all configurations."""
     n = np.asarray(A.rows)
     steps = -(-n // b)
+    if steps.sum() > MOST_STEPS:
+        raise UsageError(f"these sizes make {steps.sum()} steps; ask for fewer sizes, {MOST_STEPS} steps at most")
     index = np.repeat(np.arange(n.size), steps)
     step = np.arange(index.size) - np.repeat(np.cumsum(steps) - steps, steps)
     row, column = (np.broadcast_to(extent, n.shape)[index] for extent in (A.row, A.column))

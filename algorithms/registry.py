@@ -106,7 +106,7 @@ def variant(operation: str, number: int, name: str) -> Callable[[Body], Body]:
 
 def find_operation(name: str) -> Operation:
     """The operation of that name."""
-    if name not in OPERATIONS:
+    if not isinstance(name, str) or name not in OPERATIONS:
         raise unknown("operation", name, sorted(OPERATIONS))
     return OPERATIONS[name]
 
@@ -114,6 +114,6 @@ def find_operation(name: str) -> Operation:
 def find_variant(operation: str, number: int) -> Variant:
     """The variant of an operation with that number."""
     variants = find_operation(operation).variants
-    if number not in variants:
+    if isinstance(number, bool) or not isinstance(number, int) or number not in variants:
         raise unknown(f"variant of {operation}", number, sorted(variants))
     return variants[number]

@@ -114,7 +114,7 @@ def blocksize(
         If the library, a routine or the store fails.
     """
     chosen = find_variant(operation, variant)
-    sizes = [check_size("n", size) for size in (n if isinstance(n, Sequence | np.ndarray) else [n])]
+    sizes = [check_size("n", size) for size in (n if isinstance(n, list | tuple | range | np.ndarray) else [n])]
     if not sizes:
         raise UsageError("n must hold at least one size")
     with Session(**options) as session:

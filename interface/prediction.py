@@ -1,7 +1,7 @@
 """predict: the run time of one variant at one size and block size, and where it goes."""
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from blascast.algorithms import Variant, find_operation, find_variant, trace
 from blascast.predictors.configurations import check_block_size, check_size
@@ -12,6 +12,9 @@ from blascast.sampler.setup import Setup
 
 from .report import Column, Report, core_sentence, effort_sentences, milliseconds, percent, setup_json
 from .session import Session, SessionOptions, Spent, Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,15 @@ class PredictReport(Report):
             *effort_sentences(self.tally, self.spent),
         ]
 
+    def to_frame(self) -> "pd.DataFrame":
+        """The kernels, one a row; without a breakdown the prediction itself as one row."""
+        import pandas as pd
+
+        if self.shares:
+            return super().to_frame()
+        values = {name: value for name, value in self.to_json().items() if name not in ("rows", "setup")}
+        return pd.json_normalize(values, sep="_")
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
         median = self.candidate.times.median
@@ -171,7 +183,8 @@ def predict(
         If the library, a routine or the store fails.
     """
     chosen: Variant = find_variant(operation, variant)
-    check_block_size(b, check_size("n", n))
+    n = check_size("n", n)
+    b = check_block_size(b, n)
     with Session(**options) as session:
         session.check_sizes([n])
         (replay,), state = session.replay([trace(chosen, n, b)])

@@ -187,7 +187,8 @@ def rank(
         If the library, a routine or the store fails.
     """
     variants = find_operation(operation).variants.values()
-    sizes = [check_block_size(b, check_size("n", n))] if b is not None else candidate_block_sizes(check_size("n", n))
+    n = check_size("n", n)
+    sizes = [check_block_size(b, n)] if b is not None else candidate_block_sizes(n)
     with Session(**options) as session:
         session.check_sizes([n])
         replays, state = session.replay([trace(variant, n, sizes) for variant in variants])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 140
+GAP = 3  # between columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +63,27 @@ class Report(ABC):
         return pd.json_normalize(self.to_json()["rows"], sep="_")
 
     def table(self) -> Table:
-        """The table for a terminal."""
+        """The table for a terminal; headings and texts wrap, words and numbers never do."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for column in self.columns:
+        for column, width in zip(self.columns, self._longest_words(), strict=True):
             justify: JustifyMethod = "left" if column.text else "right"
-            table.add_column(escape(column.heading), justify=justify, no_wrap=not column.text)
+            table.add_column(escape(column.heading), justify=justify, min_width=width)
         for row in self.cells():
             table.add_row(*map(escape, row))
         return table
 
+    def _longest_words(self) -> list[int]:
+        """Length of the longest word of each column."""
+        lines = [[column.heading for column in self.columns], *self.cells()]
+        return [max(len(word) for cell in cells for word in cell.split() or [""]) for cells in zip(*lines, strict=True)]
+
     def print(self, console: Console) -> None:
-        """Prints title, table and remarks."""
+        """Prints title, table and remarks, the table as wide as it must be."""
+        width = console.width
         console.print(escape(self.title), style="bold", highlight=False)
-        console.print(self.table())
+        console.width = max(width, sum(self._longest_words()) + GAP * len(self.columns))
+        console.print(self.table(), crop=False)
+        console.width = width
         for remark in self.remarks:
             console.print(escape(remark), highlight=False)
 

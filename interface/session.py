@@ -72,7 +72,7 @@ class SessionOptions(TypedDict, total=False):
     threads: int
     home: Path | None
     parameters: Parameters | None
-    on_progress: OnProgress
+    on_progress: OnProgress | None
 
 
 class Session:
@@ -106,11 +106,11 @@ class Session:
         threads: int = 1,
         home: Path | None = None,
         parameters: Parameters | None = None,
-        on_progress: OnProgress = no_progress,
+        on_progress: OnProgress | None = None,
     ) -> None:
         request = SetupRequest(library, dtype, threads)
         self.parameters = parameters or Parameters()
-        self.on_progress = on_progress
+        self.on_progress = on_progress or no_progress
         self.spent = Spent()
         self.tally = Tally()
         self.store = Store(home)

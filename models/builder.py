@@ -110,7 +110,8 @@ class ModelBuilder:
         overfitting = parameters.overfitting_3d if len(kernel.sizes) > 2 else parameters.overfitting
         exponents = monomials(kernel, dict(need.case.flags), overfitting)
         model = self._store.load_model(self._sampler.setup, need.key)
-        if model is not None and (model.parameters != parameters or model.state != (state or model.state)):
+        made_alike = model is not None and (model.parameters, model.exponents) == (parameters, exponents)
+        if model is not None and not (made_alike and model.state == (state or model.state)):
             model = None
         missing: list[Domain] = []
         for domain in need.domains:

@@ -19,6 +19,7 @@ from .piecewise import Model, ModelKey, Piece
 
 FORMAT = "blascast model"
 VERSION = 1
+HIGHEST_POWER = 20
 _STATES = ("free", "busy", "mixed")
 
 
@@ -81,20 +82,30 @@ def _model(values: dict[str, Any]) -> Model:
         raise ValueError(f"unknown state {values['state']!r}")
     if not values["pieces"] or not exponents:
         raise ValueError("no pieces")
+    if not all(0 <= power <= HIGHEST_POWER for monomial in exponents for power in monomial):
+        raise ValueError(f"exponents must be 0 to {HIGHEST_POWER}")
     return Model(
         _key(values["key"]),
         exponents,
         tuple(_piece(piece, exponents) for piece in values["pieces"]),
         values["state"],
         str(values["stopped"]),
-        float(values["seconds"]),
+        _number(values["seconds"]),
         Parameters(**parameters),
     )
 
 
+def _number(value: Any) -> float:
+    """A finite number that is not negative."""
+    number = float(value)
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"{value!r} is no finite number >= 0")
+    return number
+
+
 def _key(values: dict[str, Any]) -> ModelKey:
     key = ModelKey(**values)
-    if not (isinstance(key.kernel, str) and isinstance(key.case, str) and isinstance(key.ld, int)):
+    if not (isinstance(key.kernel, str) and isinstance(key.case, str) and type(key.ld) is int):
         raise ValueError(f"{values} is no key")
     return key
 
@@ -106,4 +117,4 @@ def _piece(values: dict[str, Any], exponents: tuple[tuple[int, ...], ...]) -> Pi
     domain = Domain(tuple(map(int, values["lower"])), tuple(map(int, values["upper"])))
     if len(domain.lower) != len(exponents[0]):
         raise ValueError(f"a domain of {len(domain.lower)} sizes for monomials in {len(exponents[0])}")
-    return Piece(domain, coefficients, float(values["error"]), float(values["noise"]), int(values["points"]))
+    return Piece(domain, coefficients, _number(values["error"]), _number(values["noise"]), int(values["points"]))

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ CREATE INDEX IF NOT EXISTS by_measurement ON samples (measurement);
 """
 _BUSY_SECONDS = 60.0
 _WARM = "warm"
+_LEAST_FACT = 1e-9
 
 
 def default_home() -> Path:
@@ -69,37 +71,41 @@ class Store:
     """
 
     def __init__(self, home: Path | None = None) -> None:
-        self.home = home or default_home()
+        self.home = Path(home) if home is not None else default_home()
         with self._explained():
             (self.home / "models").mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.home / "samples.sqlite", timeout=_BUSY_SECONDS)
-            self._open_database()
 
-    def _open_database(self) -> None:
-        self._database.execute("PRAGMA journal_mode = WAL")
-        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+    @cached_property
+    def _database(self) -> sqlite3.Connection:
+        """Opened when first needed: models can be listed without it."""
+        database = sqlite3.connect(self.home / "samples.sqlite", timeout=_BUSY_SECONDS)
+        database.execute("PRAGMA journal_mode = WAL")
+        version = database.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"the store at {self.home} is of version {version}, this blascast reads up to {SCHEMA_VERSION}; "
                 "update blascast or set BLASCAST_HOME to another folder"
             )
-        self._database.executescript(_SCHEMA)
-        with self._database:
-            self._database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        if version < SCHEMA_VERSION:
+            database.executescript(_SCHEMA)
+            with database:
+                database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        return database
 
     def close(self) -> None:
-        """Closes the database."""
-        self._database.close()
+        """Closes the database, if it was opened."""
+        if "_database" in self.__dict__:
+            self._database.close()
 
     # --- setups
 
-    def facts(self, setup: Setup) -> dict[str, Any]:
+    def facts(self, setup: Setup) -> dict[str, float]:
         """What is known about a setup: the floor of its probes, its peak, its noise floor."""
         with self._explained():
             row = self._database.execute(
                 "SELECT facts FROM setups WHERE fingerprint = ?", (setup.fingerprint,)
             ).fetchone()
-            return dict(json.loads(row[0])) if row else {}
+            return _checked_facts(json.loads(row[0])) if row else {}
 
     def note_facts(self, setup: Setup, **facts: float) -> None:
         """Adds to what is known about a setup."""
@@ -135,6 +141,7 @@ class Store:
         with self._explained():
             for sizes, floor, *values in self._database.execute(query, (*_keys(setup, key), _WARM)):
                 sample = Sample(*values)
+                _check_sample(sample)
                 if sample.verdict(state, floor) == "ok":
                     found.setdefault(tuple(json.loads(sizes)), []).append(sample)
         return found
@@ -164,7 +171,7 @@ class Store:
         if found_setup != setup:
             raise StoreError(f"{path} belongs to another setup ({found_setup}); remove it")
         if model.key != key:
-            raise StoreError(f"{path} holds a model of {model.key}, not {key}; remove it")
+            raise StoreError(f"{path} holds a model of {model.key} (ld {model.key.ld}), not {key}; remove it")
         return model
 
     def save_model(self, setup: Setup, model: Model) -> Model:
@@ -208,6 +215,24 @@ class Store:
             raise StoreError(
                 f"the store at {self.home} is corrupt ({error}); move it away or set BLASCAST_HOME to another folder"
             ) from error
+
+
+def _checked_facts(facts: Any) -> dict[str, float]:
+    """Facts as they were noted, or ValueError."""
+    if not isinstance(facts, dict):
+        raise ValueError("facts about a setup that are none")
+    for name, value in facts.items():
+        least = 0.0 if name == "noise_floor" else _LEAST_FACT
+        if not isinstance(value, float) or not least <= value < float("inf"):
+            raise ValueError(f"{name} of a setup is {value!r}")
+    return facts
+
+
+def _check_sample(sample: Sample) -> None:
+    values = (sample.seconds, sample.quietest, sample.busiest, sample.clock)
+    sound = all(isinstance(value, float) and 0 < value < float("inf") for value in values)
+    if not (sound or sample.seconds == 0) or not isinstance(sample.switches, int):
+        raise ValueError(f"a sample is {sample}")
 
 
 def _keys(setup: Setup, key: ModelKey) -> tuple[str, str, str, int]:

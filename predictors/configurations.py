@@ -62,7 +62,7 @@ def check_memory(n: int, item_bytes: int, available_bytes: float) -> None:
     UsageError
         If they would not.
     """
-    needed = 2 * item_bytes * n * n
+    needed = 2 * item_bytes * int(n) ** 2
     if needed > available_bytes:
         raise UsageError(
             f"n = {n} needs {needed / 1e9:.3g} GB for its operands, {available_bytes / 1e9:.3g} GB of memory are "

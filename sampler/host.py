@@ -102,6 +102,9 @@ class WorkerBackend:
         UsageError
             If they would not fit into the memory that is available.
         """
+        for buffer in buffers:
+            if buffer.rows < 0 or buffer.columns < 0 or buffer.ld < max(1, buffer.rows):
+                raise UsageError(f"an operand needs sizes >= 0 and ld >= max(1, rows), got {buffer}")
         self._check_memory(buffers)
         self._buffers = tuple(buffers)
         self._alive()
@@ -127,15 +130,19 @@ class WorkerBackend:
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Sets the contents of an operand (rows x columns)."""
         index, shape = self._find(buffer)
+        if values.shape != (shape.rows, shape.columns):
+            raise UsageError(f"operand {buffer} is {shape.rows}x{shape.columns}, got values of shape {values.shape}")
         whole = self._zeros(shape)
         whole.reshape(shape.columns, shape.ld)[:, : shape.rows] = values.T
-        self._ask({"do": "write", "buffer": index}, contents=whole[: shape.elements].tobytes())
+        self._alive()
+        self._transfer({"do": "write", "buffer": index}, whole[: shape.elements].tobytes())
 
     def read(self, buffer: str) -> npt.NDArray[np.floating]:
         """The contents of an operand (rows x columns)."""
         index, shape = self._find(buffer)
         whole = self._zeros(shape)
-        whole[: shape.elements] = np.frombuffer(self._ask_bytes({"do": "read", "buffer": index}), dtype=whole.dtype)
+        self._alive()
+        whole[: shape.elements] = np.frombuffer(self._transfer({"do": "read", "buffer": index}), dtype=whole.dtype)
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
 
     def close(self) -> None:
@@ -155,6 +162,8 @@ class WorkerBackend:
     def _alive(self) -> "_Process":
         if self._closed:
             raise UsageError("this back end is closed; open another one")
+        if self._process is not None and self._process.popen.poll() is not None:
+            self._end_worker()  # it died while idle
         if self._process is None:
             self._opened = self._start()
             if self._buffers:
@@ -163,7 +172,10 @@ class WorkerBackend:
         return self._process
 
     def _start(self) -> dict[str, Any]:
-        self._process = _Process(self._request.threads)
+        try:
+            self._process = _Process(self._request.threads)
+        except OSError as error:
+            raise LibraryError(f"a worker process cannot be started: {error}") from error
         request = {"do": "open", "path": self._path, "cpus": self._cpus, "threads": self._request.threads}
         request["item_bytes"] = 4 if self._request.dtype == "s" else 8
         try:
@@ -220,6 +232,13 @@ class WorkerBackend:
             self._end_worker()
             raise
 
+    def _transfer(self, request: dict[str, Any], contents: bytes | None = None) -> bytes:
+        """Moves the contents of an operand."""
+        try:
+            return self._ask_bytes(request, contents=contents)
+        except _Died as death:
+            raise LibraryError(f"moving the contents of an operand failed: the worker {death}") from None
+
     def _allocate(self) -> None:
         shapes = [{**asdict(buffer), "elements": buffer.elements} for buffer in self._buffers]
         try:
@@ -259,10 +278,14 @@ class WorkerBackend:
                     index, element = self._place(view)
                     place = [index, element, int(view.rows), int(view.columns), view.ld]
                     lowered.append([type(operation).__name__.lower(), *place])
+                case _:
+                    raise UsageError(f"a program holds operations, got {operation!r}")
         request = {"do": "run", "calls": [self._lower_call(call) for call in distinct], "operations": lowered}
         return request, distinct
 
     def _lower_call(self, call: Call) -> dict[str, Any]:
+        if any(np.ndim(size) for size in call.sizes.values()):
+            raise UsageError("an array-valued call can be predicted, not run: it stands for many")
         arguments: list[list[Any]] = []
         for argument in call.kernel.arguments:
             match argument:
@@ -283,7 +306,7 @@ class WorkerBackend:
     def _place(self, view: View) -> tuple[int, int]:
         index, buffer = self._find(view.buffer)
         inside = view.row + view.rows <= buffer.rows and view.column + view.columns <= buffer.columns
-        if not inside or view.ld != buffer.ld or view.row < 0 or view.column < 0:
+        if not inside or view.ld != buffer.ld or min(view.row, view.column, view.rows, view.columns) < 0:
             raise UsageError(f"the view {view} is not inside the operand of {buffer.rows}x{buffer.columns}")
         return index, int(view.row + view.column * view.ld)
 
@@ -325,14 +348,34 @@ class _Died(Exception):
     """The worker ended, or had to be ended; its text says how."""
 
 
+_lifelines: set[int] = set()
+
+
+def _close_lifelines() -> None:
+    """A forked child must not keep its parent's workers alive."""
+    for lifeline in _lifelines:
+        os.close(lifeline)
+    _lifelines.clear()
+
+
+os.register_at_fork(after_in_child=_close_lifelines)
+
+
+def _memory_file() -> IO[bytes]:
+    """A file in memory, to share with a worker: a full disk cannot harm it."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("blascast"), "w+b")
+    return tempfile.TemporaryFile()
+
+
 class _Process:
     """One worker process and what connects it: a socket, a lifeline and shared memory."""
 
     def __init__(self, threads: int) -> None:
         ours, theirs = socketpair()
         lifeline_read, self.lifeline = os.pipe()
-        self.shared = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        self.output = tempfile.TemporaryFile()  # noqa: SIM115
+        _lifelines.add(self.lifeline)
+        self.shared, self.output = _memory_file(), _memory_file()
         descriptors = (theirs.fileno(), lifeline_read, self.shared.fileno())
         with theirs:
             self.popen = subprocess.Popen(
@@ -399,6 +442,7 @@ class _Process:
             self.popen.kill()
         self.popen.wait()
         self.connection.close()
+        _lifelines.discard(self.lifeline)
         with contextlib.suppress(OSError):
             os.close(self.lifeline)
         self.shared.close()

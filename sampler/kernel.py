@@ -16,7 +16,7 @@ A new kernel is a declaration of a few lines (see ``kernels/``)::
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .errors import UsageError
 from .expression import parse
@@ -107,11 +107,27 @@ class Kernel:
 
     def __post_init__(self) -> None:
         names = [argument.name for argument in self.arguments]
+        if not self.types or set(self.types) - set(REAL_TYPES):
+            raise UsageError(f"kernel {self.name}: types must be letters of {''.join(REAL_TYPES)}, got {self.types!r}")
+        for argument in self.arguments:
+            self._check(argument)
         if len(set(names)) < len(names):
             raise UsageError(f"kernel {self.name}: an argument name occurs twice among {', '.join(names)}")
         for text in (self.flops, self.words, *(e for d in self.data for e in (d.rows, d.columns))):
             if strangers := parse(text).names - set(names):
                 raise UsageError(f"kernel {self.name}: {text!r} uses {min(strangers)!r}, which is no argument")
+
+    def _check(self, argument: Argument) -> None:
+        """Refuses a flag without letters, an unknown access or structure, an ld of no operand."""
+        match argument:
+            case Flag(name, ""):
+                raise UsageError(f"kernel {self.name}: flag {name} needs letters")
+            case Data(name, access, structure=structure):
+                if access not in get_args(Access) or structure not in get_args(Structure):
+                    raise UsageError(f"kernel {self.name}: operand {name} is {access!r}, {structure!r}: unknown")
+            case Ld(name, of):
+                if of not in [data.name for data in self.data]:
+                    raise UsageError(f"kernel {self.name}: {name} is the leading dimension of {of!r}, no operand")
 
     @property
     def data(self) -> tuple[Data, ...]:

@@ -70,6 +70,10 @@ class Probe:
 
     minimum_gap_seconds: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.minimum_gap_seconds < float("inf"):
+            raise UsageError(f"the gap between probes must be finite and >= 0, got {self.minimum_gap_seconds}")
+
 
 Operation: TypeAlias = Run | Time | Restore | Touch | Flush | Probe
 

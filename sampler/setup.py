@@ -126,7 +126,9 @@ class SetupRequest:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        if self.dtype not in ITEM_BYTES:
+        if not isinstance(self.library, str):
+            raise UsageError(f"the library must be given as text, by name or path, got {self.library!r}")
+        if not isinstance(self.dtype, str) or self.dtype not in ITEM_BYTES:
             raise UsageError(f"the data type must be one of {', '.join(ITEM_BYTES)}, got {self.dtype!r}")
         if isinstance(self.threads, bool) or not isinstance(self.threads, int) or self.threads < 1:
             raise UsageError(f"the number of threads must be a positive integer, got {self.threads!r}")

@@ -60,7 +60,7 @@ class Worker:
         """Pins this process, opens the library, probes it, and measures the clock."""
         os.sched_setaffinity(0, request["cpus"])
         self.path = request["path"]
-        self.library = lib.bc_open(self.path.encode())
+        self.library = lib.bc_open(os.fsencode(self.path))
         if self.library == ffi.NULL:
             raise Refused(f"cannot open {request['path']}: {ffi.string(lib.bc_open_error()).decode()}")
         self.affixes = self._probe_affixes(request["path"])

@@ -123,11 +123,19 @@ def test_a_sweep_broadcasts() -> None:
     assert sequence.b.tolist() == [10, 20]
 
 
+def test_sweeps_too_large_to_predict_at_once() -> None:
+    with pytest.raises(UsageError, match="these sizes make 3000000 steps; ask for fewer sizes"):
+        trace(find_variant("cholesky", 1), 3_000_000, 1)
+
+
 def test_names_that_are_unknown() -> None:
     with pytest.raises(UsageError, match="unknown operation 'choleski'; known: cholesky, trinv"):
         find_operation("choleski")
-    with pytest.raises(UsageError, match="unknown variant of cholesky '4'; known: 1, 2, 3"):
-        find_variant("cholesky", 4)
+    for number in (4, True, 3.0, [], "3"):
+        with pytest.raises(UsageError, match=r"unknown variant of cholesky '.*'; known: 1, 2, 3"):
+            find_variant("cholesky", number)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="unknown operation"):
+        find_operation([])  # type: ignore[arg-type]
 
 
 def test_names_that_are_taken() -> None:

@@ -1,12 +1,17 @@
 """The command line on the simulated machine: what it prints, and how it refuses."""
 
+import contextlib
+import fcntl
 import json
 import os
+import pty
 import re
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -321,6 +326,37 @@ def test_an_interrupted_question_resumes(home: Path) -> None:
     database.close()
     assert kept > 0
     assert subprocess.run(command, capture_output=True, timeout=100).returncode == 0
+
+
+def test_a_narrow_terminal_hides_nothing() -> None:
+    """On 60 columns, through a pseudo-terminal."""
+    command = [sys.executable, "-P", "-m", "blascast", "rank", "trinv", "--n", "300", "--verify", *SIMULATED]
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    with subprocess.Popen(command, stdout=child, stderr=subprocess.DEVNULL) as process:
+        os.close(child)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a pseudo-terminal
+            while part := os.read(parent, 4096):
+                shown += part
+        process.wait()
+    os.close(parent)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    assert "…" not in text
+    for word in ("GFLOP/s", "efficiency", "variant", "measured", "inverse", "LAPACK", "error"):
+        assert word in text
+
+
+def test_an_output_that_cannot_be_written() -> None:
+    command = f"{sys.executable} -P -m blascast rank cholesky --n 200 --library simulated"
+    for redirected, status in ((">/dev/full", 1), (">&-", 0)):
+        done = subprocess.run(f"{command} {redirected}", shell=True, capture_output=True, text=True)
+        assert done.returncode == status
+        assert "Traceback" not in done.stderr
+        assert done.stderr.count("\n") <= 1
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, env=ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_closed_pipe_is_no_failure_of_ours() -> None:

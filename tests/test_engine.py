@@ -124,9 +124,28 @@ def test_contents_are_written_and_read_with_gaps_between_columns(real: WorkerBac
 
 def test_a_view_outside_its_operand_is_refused(real: WorkerBackend) -> None:
     real.allocate([Buffer("A", 8, 8, 8)])
-    for outside in (View("A", 4, 0, 5, 2, 8), View("A", 0, 7, 2, 2, 8), View("A", 0, 0, 2, 2, 16)):
+    negative = View("A", 4, 4, -4, 4, 8)
+    for outside in (View("A", 4, 0, 5, 2, 8), View("A", 0, 7, 2, 2, 8), View("A", 0, 0, 2, 2, 16), negative):
         with pytest.raises(UsageError, match="not inside the operand"):
             real.run([Touch(outside)])
+
+
+def test_programs_that_are_none(real: WorkerBackend) -> None:
+    real.allocate([Buffer("A", 8, 8, 8)])
+    assert len(real.run([]).start) == 0
+    with pytest.raises(UsageError, match="a program holds operations, got 'x'"):
+        real.run(["x"])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="got values of shape"):
+        real.write("A", np.zeros((1, 8)))
+    with pytest.raises(UsageError, match="the gap between probes"):
+        Probe(float("nan"))
+    with pytest.raises(UsageError, match="an operand needs"):
+        real.allocate([Buffer("A", 8, 8, 4)])
+    sizes = np.array([8, 8])
+    views = [View(name, 0, 0, sizes, sizes, 8, owner=np.arange(2)) for name in "AB"]
+    array_valued = bind(find_kernel("trsm"), "R", "L", "T", "N", 1, *views)
+    with pytest.raises(UsageError, match="array-valued call"):
+        real.run([Run(array_valued)])
 
 
 def test_operands_that_do_not_fit_are_foreseen(real: WorkerBackend) -> None:

@@ -1,6 +1,7 @@
 """Models: exact on polynomials, refined where it matters, never chasing noise."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -324,6 +325,18 @@ def test_samples_of_a_killed_build_are_used(home) -> None:  # type: ignore[no-un
     _, second, again = build(home, QUIET)
     assert first.batches
     assert not second.batches
+    assert again.domains == model.domains
+
+
+def test_a_model_of_other_monomials_is_made_anew(home) -> None:  # type: ignore[no-untyped-def]
+    """As after a change of the kernel's flop count."""
+    _, _, model = build(home, QUIET)
+    store = Store(home)
+    constant = Piece(model.pieces[0].domain, np.ones((1, 5)), 0.1, 0.1, 1)
+    setup = SimulatedBackend(disturbances=QUIET).setup
+    store.save_model(setup, replace(model, exponents=((0, 0),), pieces=(constant,)))
+    _, _, again = build(home, QUIET)
+    assert again.exponents == model.exponents
     assert again.domains == model.domains
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from blascast.sampler.call import Call, View, bind
+from blascast.sampler.errors import UsageError
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.noise import CALIBRATION_PROBES, lowered, prevailing_state, sample_of
 from blascast.sampler.program import Probe, Records, Run, Time
@@ -89,7 +90,7 @@ def test_a_core_that_is_always_shared_is_measured_as_such() -> None:
 
 def test_a_state_that_cannot_be_had_gives_way_to_the_one_that_prevails() -> None:
     always = Disturbances(free_seconds=1e-9, busy_seconds=1e9)
-    budget = Budget(factor=2, least_seconds=0.01)
+    budget = Budget(factor=0.0, least_seconds=0.1)
     sampler = Sampler(SimulatedBackend(disturbances=always), floor=FLOOR, budget=budget)
     batch = sampler.measure([warm_job(gemm(100))], 10, state="free")
     assert batch.state == "busy"
@@ -99,14 +100,20 @@ def test_a_state_that_cannot_be_had_gives_way_to_the_one_that_prevails() -> None
 
 
 def test_what_cannot_be_had_undisturbed_is_given_up_and_said() -> None:
-    """Preempted two times out of three, and little time to measure again."""
+    """Preempted two times out of three, and no time to measure again."""
     preempted = Disturbances(outliers=0.6)
-    budget = Budget(factor=0.5, least_seconds=0.0)
+    budget = Budget(factor=0.0, least_seconds=0.0)
     batch = Sampler(SimulatedBackend(disturbances=preempted), budget=budget).measure([warm_job(gemm(100))], 40)
     assert batch.given_up > 0
     assert batch.accepted + batch.given_up >= 40
     assert f"{batch.given_up} given up" in str(batch)
     assert max(batch.measurements[0].seconds) < 2e-3  # those that were preempted do not count
+
+
+def test_batches_that_are_none(quiet: SimulatedBackend) -> None:
+    for jobs, repetitions in (([], 3), ([warm_job(gemm(8))], -1)):
+        with pytest.raises(UsageError, match="a batch needs at least one job"):
+            Sampler(quiet).measure(jobs, repetitions)
 
 
 def test_counts_add_up_without_disturbances(quiet: SimulatedBackend) -> None:

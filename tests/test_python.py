@@ -28,6 +28,8 @@ def test_a_prediction() -> None:
     prediction = blascast.predict("cholesky", 3, n=400, b=64, breakdown=True, library="simulated")
     assert set(prediction.to_frame()["kernel"]) == {"potf2 L", "trsm RLTN 1", "syrk LN -1 1"}
     assert prediction.candidate.times.median > 0
+    whole = blascast.predict("cholesky", 3, n=np.int64(400), b=np.uint8(64), library="simulated").to_frame()
+    assert whole["time_median"].tolist() == [prediction.candidate.times.median]
 
 
 def test_block_sizes() -> None:
@@ -71,6 +73,9 @@ def test_a_diagnosis() -> None:
         {"n": 100, "dtype": "q"},
         {"n": 100, "threads": -1},
         {"n": 10**9},
+        {"n": np.int32(60_000)},
+        {"n": 100, "library": None},
+        {"n": 100, "dtype": ["d"]},
     ],
 )
 def test_arguments_that_make_no_sense(wrong: dict) -> None:
@@ -82,6 +87,8 @@ def test_arguments_that_make_no_sense(wrong: dict) -> None:
 def test_no_sizes() -> None:
     with pytest.raises(blascast.UsageError, match="at least one size"):
         blascast.blocksize("cholesky", 3, n=[], library="simulated")
+    with pytest.raises(blascast.UsageError, match="n must be a positive integer"):
+        blascast.blocksize("cholesky", 3, n=b"ab", library="simulated")  # type: ignore[arg-type]
 
 
 def test_an_attribute_that_does_not_exist() -> None:

@@ -169,16 +169,47 @@ def test_a_database_that_is_none(home: Path) -> None:
     home.mkdir()
     (home / "samples.sqlite").write_bytes(b"this is no database at all" * 100)
     with pytest.raises(StoreError, match=r"the store at .* is corrupt .* move it away"):
-        Store(home)
+        Store(home).facts(SETUP)
 
 
 def test_a_database_of_a_later_version(home: Path) -> None:
-    Store(home).close()
+    Store(home).facts(SETUP)
     with sqlite3.connect(home / "samples.sqlite") as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
     with pytest.raises(StoreError, match="is of version 99, this blascast reads up to 1"):
-        Store(home)
+        Store(home).facts(SETUP)
+
+
+@pytest.mark.parametrize(
+    "facts", ["[]", '{"peak": "x"}', '{"peak": 0}', '{"peak": NaN}', '{"noise_floor": null}', "{", '{"peak": -1.0}']
+)
+def test_damaged_facts(home: Path, facts: str) -> None:
+    Store(home).note_facts(SETUP, peak=1.0)
+    with sqlite3.connect(home / "samples.sqlite") as database:
+        database.execute("UPDATE setups SET facts = ?", (facts,))
+    database.close()
+    with pytest.raises(StoreError, match="is corrupt"):
+        Store(home).facts(SETUP)
+
+
+@pytest.mark.parametrize("value", ["'x'", "-1", "9e999", "NULL"])
+def test_damaged_samples(home: Path, value: str) -> None:
+    batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure(
+        [warm_job(Case(find_kernel("potf2"), {"uplo": "L"}, {}).call((8,), 520))], 5
+    )
+    Store(home).save_samples(batch, [(KEY, (8,))])
+    with sqlite3.connect(home / "samples.sqlite") as database:
+        database.executescript("CREATE TABLE copy AS SELECT * FROM samples; DROP TABLE samples")
+        database.execute("ALTER TABLE copy RENAME TO samples")
+        database.execute(f"UPDATE samples SET seconds = {value}")
+    database.close()
+    with pytest.raises(StoreError, match="is corrupt"):
+        Store(home).load_samples(SETUP, KEY, "free")
+
+
+def test_a_home_given_as_text(home: Path) -> None:
+    assert Store(str(home)).home == home  # type: ignore[arg-type]
 
 
 def test_a_model_of_another_setup_or_case(home: Path) -> None:
@@ -192,7 +223,7 @@ def test_a_model_of_another_setup_or_case(home: Path) -> None:
     with pytest.raises(StoreError, match="belongs to another setup"):
         store.load_model(other, KEY)
     (path.parent / "potf2-U-5000.json").write_text(path.read_text())
-    with pytest.raises(StoreError, match="holds a model of potf2 L, not potf2 U"):
+    with pytest.raises(StoreError, match=r"holds a model of potf2 L \(ld 5000\), not potf2 U"):
         store.load_model(SETUP, ModelKey("potf2", "U", 5000))
 
 
@@ -211,6 +242,9 @@ TEXT = model_to_json(SETUP, model(piece(8, 64)))
         (TEXT[: len(TEXT) // 2], "is corrupt"),
         (TEXT.replace('"lower": [', '"lower": [1, '), "is corrupt"),
         (TEXT.replace('"potf2"', '{"a": 1}'), "is corrupt"),
+        (TEXT.replace('"ld": 5000', '"ld": true'), "is corrupt"),
+        (TEXT.replace('"seconds": 1.5', '"seconds": Infinity'), "no finite number"),
+        (TEXT.replace('"error": 0.01', '"error": NaN'), "no finite number"),
     ],
 )
 def test_a_model_file_that_is_none(text: str, message: str) -> None:

@@ -116,10 +116,27 @@ def test_a_worker_killed_while_idle_is_replaced(backend: WorkerBackend) -> None:
     good = toy_call("fill")
     backend.allocate(buffers_for([good]))
     assert backend.process_id is not None
-    os.kill(backend.process_id, signal.SIGKILL)
-    with pytest.raises(KernelFailed, match="killed by the system"):
-        backend.run([Run(good)])
+    first = backend.process_id
+    os.kill(first, signal.SIGKILL)
+    time.sleep(0.5)
     backend.run([Run(good)])
+    assert backend.process_id != first
+    np.testing.assert_array_equal(backend.read("A"), np.full((8, 8), 7.0))
+
+
+def test_a_forked_child_does_not_keep_the_worker_alive(toy: Callable[..., str]) -> None:
+    action = "import os\nif os.fork() == 0:\n    time.sleep(20)\n    os._exit(0)\ntime.sleep(60)"
+    code = PARENT.format(action=action)
+    with subprocess.Popen([sys.executable, "-P", "-c", code, toy()], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        time.sleep(0.5)
+        parent.kill()
+        deadline = time.monotonic() + 10
+        while running(worker) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not running(worker)
+        parent.stdout.close()
 
 
 PARENT = """

@@ -5,6 +5,7 @@ options   what verbs have in common
 output    progress, tables, JSON
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -53,6 +54,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         given = list(sys.argv[1:] if arguments is None else arguments)
         with cli.make_context("blascast", given) as context:
             cli.invoke(context)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a full disk shows here, not when Python ends
     except click.exceptions.Exit as exit_:  # --help and --version
         return exit_.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -66,9 +69,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _explain(str(error), EXIT_FAILURE)
     except MemoryError:
         return _explain("memory ran out; choose smaller sizes", EXIT_FAILURE)
-    except BrokenPipeError:  # the reader of a pipe has left
-        sys.stderr.close()
+    except BrokenPipeError:  # the reader of a pipe has left; nothing more can be said on it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILURE
+    except OSError as error:
+        return _explain(f"the output cannot be written: {error.strerror}", EXIT_FAILURE)
     return 0
 
 

@@ -1,5 +1,6 @@
 """What a verb prints: progress on the error stream, a table or JSON on the output."""
 
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -17,8 +18,12 @@ from ..report import Report
 
 def show(report: Report, as_json: bool) -> None:
     """Prints a report for people, or as JSON."""
+    if sys.stdout is None:  # closed by whoever started us
+        return
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a character shows another
     if as_json:
-        click.echo(json.dumps(report.to_json(), indent=2))
+        click.echo(json.dumps(report.to_json(), indent=2, allow_nan=False))
     elif sys.stdout.isatty():
         report.print(Console())
     else:
