@@ -135,7 +135,10 @@ def effort_sentences(tally: Tally, spent: Spent) -> list[str]:
     for name, seconds in spent.to_json().items():
         if seconds > 0:
             parts.append(f"{name} {seconds:.1f} s" if seconds >= 0.1 else f"{name} {1e3 * seconds:.0f} ms")
-    return [f"{samples} Took: {', '.join(parts)}."]
+    sentences = [f"{samples} Took: {', '.join(parts)}."]
+    if tally.cut_short:
+        sentences.insert(0, f"Refinement ran out of time for {', '.join(tally.cut_short)}: what is left is in ±.")
+    return sentences
 
 
 def noise_sentence(noise_floor: float | None) -> str:

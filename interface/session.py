@@ -5,7 +5,7 @@ from collections.abc import Sequence as Many
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypedDict
+from typing import Any, Self, TypedDict
 
 from blascast.algorithms import Sequence
 from blascast.models.builder import ModelBuilder
@@ -49,17 +49,25 @@ class Tally:
     accepted, requeued, given_up : int
         Samples that counted, repetitions measured again because they were disturbed, and those that
         could not be had undisturbed.
+    cut_short : tuple of str
+        Kernels whose models ran out of time before their error was within the bound.
     """
 
     accepted: int = 0
     requeued: int = 0
     given_up: int = 0
+    cut_short: tuple[str, ...] = ()
 
     def plus(self, batch: Batch) -> "Tally":
         """This tally and a batch's counts."""
-        return Tally(self.accepted + batch.accepted, self.requeued + batch.requeued, self.given_up + batch.given_up)
+        return replace(
+            self,
+            accepted=self.accepted + batch.accepted,
+            requeued=self.requeued + batch.requeued,
+            given_up=self.given_up + batch.given_up,
+        )
 
-    def to_json(self) -> dict[str, int]:
+    def to_json(self) -> dict[str, Any]:
         """By name."""
         return asdict(self)
 
@@ -166,6 +174,8 @@ class Session:
         for batch in builder.batches:
             self.tally = self.tally.plus(batch)
         provided = time.perf_counter()
+        cut_short = [str(model.key) for model in models.values() if model.stopped == "time"]
+        self.tally = replace(self.tally, cut_short=tuple(cut_short))
         replays = [replay(sequence, by_models(models)) for sequence in sequences]
         self.spent = replace(
             self.spent,
