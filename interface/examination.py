@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from blascast.models.builder import facts_of
 from blascast.models.sampling import model_ld
 from blascast.sampler.backend import Overhead
 from blascast.sampler.call import View, bind
@@ -104,9 +105,7 @@ def doctor(**options: Unpack[SessionOptions]) -> DoctorReport:
     with Session(**options) as session:
         peak = session.measure_peak()
         batch = _sentinels(session)
-        facts = {"peak_flops_per_second": peak, "probe_floor": batch.floor}
-        if batch.noise_floor is not None:
-            facts["noise_floor"] = batch.noise_floor
+        facts = {"peak_flops_per_second": peak, **facts_of(batch)}
         session.store.note_facts(session.sampler.setup, **facts)
         overhead = session.sampler.backend.overhead
         figures = {**facts, **{f"overhead_{name}": value for name, value in asdict(overhead).items()}}

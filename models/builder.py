@@ -212,10 +212,13 @@ class ModelBuilder:
         """Keeps what was learnt about the setup; the noise floor is that of the longest batch."""
         if self.batches:
             longest = max(self.batches, key=lambda batch: batch.seconds)
-            facts = {"probe_floor": longest.floor}
-            if longest.noise_floor is not None:
-                facts["noise_floor"] = longest.noise_floor
-            self._store.note_facts(self._sampler.setup, **facts)
+            self._store.note_facts(self._sampler.setup, **facts_of(longest))
+
+
+def facts_of(batch: Batch) -> dict[str, float]:
+    """What a batch teaches about its setup, as far as it does."""
+    facts = {"probe_floor": batch.floor, "noise_floor": batch.noise_floor}
+    return {name: value for name, value in facts.items() if value is not None and np.isfinite(value)}
 
 
 class _StateChanged(Exception):

@@ -2,7 +2,9 @@
 
 1. The branch loop slows down when a neighbour shares the core, the arithmetic loop does not; both
    follow the clock frequency. So their ratio, relative to its floor, tells how much the core is shared.
-2. The floor is the lowest 10th percentile of that ratio ever seen in some hundred readings on the setup.
+2. On a core of one's own that ratio is nearly constant: the floor is the lowest value about which
+   a good part of a batch's probes lie close together, or a lower one that earlier batches knew.
+   (The lowest readings of all will not do: a neighbour's burst can slow the arithmetic loop alone.)
 3. A sample is of a state (free or busy) when nearly all its probes are; see `Sample.state`.
 4. A batch is of the state that prevails; see `prevailing_state`.
 """
@@ -15,8 +17,9 @@ import numpy.typing as npt
 from .program import Records
 from .sample import Sample, State
 
-FLOOR_PERCENTILE = 10.0  # lower ones hold a few readings that are too low
 CALIBRATION_PROBES = 500
+CLOSE = 1.02
+GOOD_PART = 0.25
 ENOUGH_FREE = 0.25
 ENOUGH_BUSY = 0.5
 
@@ -27,12 +30,20 @@ def ratios(records: Records) -> npt.NDArray[np.float64]:
     return np.asarray(records.branch[read] / records.clock[read])
 
 
-def lowered(floor: float, records: Records) -> float:
-    """The floor, or that of the records if it is lower and rests on enough probes."""
-    seen = ratios(records)
-    if len(seen) < CALIBRATION_PROBES:
-        return floor
-    return min(floor, float(np.percentile(seen, FLOOR_PERCENTILE)))
+def floor_of(ratio: npt.NDArray[np.float64]) -> float:
+    """The lowest value about which a good part of the ratios lie close together; infinite if there is none.
+
+    Examples
+    --------
+    >>> floor_of(np.array([1.19, 1.36, 1.365, 1.37, 1.37, 2.1, 2.3, 1.9]))
+    1.36
+    >>> floor_of(np.array([1.5, 1.7, 1.9, 2.1, 2.3]))
+    inf
+    """
+    ascending = np.sort(ratio)
+    close = np.searchsorted(ascending, CLOSE * ascending, side="right") - np.arange(len(ascending))
+    dense = np.flatnonzero(close >= max(2.0, GOOD_PART * len(ascending)))
+    return float(ascending[dense[0]]) if len(dense) else float("inf")
 
 
 def sample_of(records: Records) -> Sample:

@@ -91,7 +91,9 @@ class Sample:
     started: float
 
     def state(self, floor: float) -> State:
-        """Whether the core was its own, given the undisturbed ratio of the probes."""
+        """Whether the core was its own, given the undisturbed ratio of the probes (infinite: unknown)."""
+        if floor == float("inf"):
+            return "mixed"
         if self.busiest < FREE * floor:
             return "free"
         return "busy" if self.quietest > BUSY * floor else "mixed"

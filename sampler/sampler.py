@@ -9,7 +9,7 @@ import numpy as np
 from .backend import Backend
 from .errors import UsageError
 from .failure import KernelFailed
-from .noise import CALIBRATION_PROBES, lowered, prevailing_state, sample_of
+from .noise import CALIBRATION_PROBES, floor_of, prevailing_state, ratios, sample_of
 from .program import Operation, Probe, Records, Run, buffers_for
 from .sample import Batch, Job, Measurement, Sample, State, accepted
 from .setup import Setup
@@ -74,6 +74,7 @@ class Sampler:
         self._seed = seed
         self._random = np.random.default_rng(seed)
         self.unfinished: Batch | None = None
+        self._calibration = np.zeros(0)
 
     @property
     def setup(self) -> Setup:
@@ -123,11 +124,13 @@ class Sampler:
             self._prepare(jobs)
             while queue.waiting:
                 self._run_chunk(queue, progress)
+            self._learn_floor(queue.all_samples)
             chosen = state or prevailing_state(queue.all_samples, self.floor)
             self._repeat_disturbed(queue, chosen, progress)
             if chosen != "mixed" and queue.missing(chosen, self.floor) > sum(counts) / 2:
                 chosen = prevailing_state(queue.all_samples, self.floor)
         except BaseException:  # a failure or an interrupt: what was measured is not lost
+            self._learn_floor(queue.all_samples)
             chosen = state or prevailing_state(queue.all_samples, self.floor)
             self.unfinished = queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
             raise
@@ -139,7 +142,13 @@ class Sampler:
         smallest = min(jobs, key=lambda job: job.flops)
         warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0])]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
-        self.floor = lowered(self.floor, self.backend.run([*warm_up, *probes]))
+        self._calibration = ratios(self.backend.run([*warm_up, *probes]))
+
+    def _learn_floor(self, samples: Sequence[Sample]) -> None:
+        """Lowers the floor to what a batch shows; one of few samples is judged with the calibration's probes."""
+        read = np.array([ratio for sample in samples for ratio in (sample.quietest, sample.busiest)])
+        few = len(read) < CALIBRATION_PROBES
+        self.floor = min(self.floor, floor_of(np.concatenate([read, self._calibration]) if few else read))
 
     def _run_chunk(self, queue: "_Queue", progress: "_Reporter") -> None:
         chunk = queue.next_chunk()
@@ -155,7 +164,6 @@ class Sampler:
 
     def _keep(self, queue: "_Queue", chunk: list[int], records: Records) -> None:
         """Cuts the records into repetitions; one that was not completed is left out."""
-        self.floor = lowered(self.floor, records)
         first = 0
         for index in chunk:
             end = first + len(queue.jobs[index].operations)

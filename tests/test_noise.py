@@ -6,7 +6,7 @@ import pytest
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.noise import CALIBRATION_PROBES, lowered, prevailing_state, sample_of
+from blascast.sampler.noise import floor_of, prevailing_state, sample_of
 from blascast.sampler.program import Probe, Records, Run, Time
 from blascast.sampler.sample import Sample, noise_floor, sequence_job, warm_job
 from blascast.sampler.sampler import Budget, Progress, Sampler
@@ -27,6 +27,7 @@ def sample(ratio: float, switches: int = 0) -> Sample:
 
 def test_states_and_verdicts() -> None:
     assert [sample(ratio).state(FLOOR) for ratio in (1.0, 1.2, 1.9)] == ["free", "mixed", "busy"]
+    assert sample(1.0).state(float("inf")) == "mixed"  # no floor is known
     assert sample(1.0).verdict("free", FLOOR) == "ok"
     assert sample(1.9).verdict("free", FLOOR) == "other state"
     assert sample(1.9).verdict("mixed", FLOOR) == "ok"
@@ -57,12 +58,24 @@ def test_a_sample_sums_its_timed_calls_and_keeps_the_probes_extremes() -> None:
     assert (found.quietest, found.busiest) == pytest.approx((FLOOR, 2 * FLOOR))
 
 
-def test_the_floor_is_learnt_from_enough_probes_only() -> None:
-    few = records([BRANCH_SECONDS] * 10, [0] * 10, [-1] * 10)
-    many = records([BRANCH_SECONDS] * CALIBRATION_PROBES, [0] * CALIBRATION_PROBES, [-1] * CALIBRATION_PROBES)
-    assert lowered(float("inf"), few) == float("inf")
-    assert lowered(float("inf"), many) == pytest.approx(FLOOR)
-    assert lowered(1.0, many) == 1.0
+def test_the_floor_is_the_lowest_dense_ratio() -> None:
+    random = np.random.default_rng(0)
+    own = FLOOR * (1 + 0.004 * random.random(400))
+    shared = FLOOR * random.uniform(1.3, 2.2, 500)
+    burst = FLOOR * random.uniform(0.8, 0.95, 90)  # slows the arithmetic loop alone
+    assert floor_of(np.concatenate([own, shared, burst])) == pytest.approx(FLOOR, rel=0.025)
+    assert floor_of(shared) == float("inf")
+    assert floor_of(np.zeros(0)) == float("inf")
+
+
+def test_a_floor_that_was_known_is_kept_when_the_core_is_shared(quiet: SimulatedBackend) -> None:
+    always = Disturbances(free_seconds=1e-9, busy_seconds=1e9)
+    sampler = Sampler(SimulatedBackend(disturbances=always), floor=FLOOR)
+    sampler.measure([warm_job(gemm(8))], 5)
+    assert sampler.floor == FLOOR
+    fresh = Sampler(quiet)
+    fresh.measure([warm_job(gemm(8))], 5)
+    assert fresh.floor == pytest.approx(FLOOR)
 
 
 @pytest.mark.parametrize("seed", range(5))
