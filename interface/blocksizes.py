@@ -25,7 +25,7 @@ from .report import Column, Report, core_sentence, effort_sentences, millisecond
 from .session import Session, SessionOptions, Spent, Tally
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BlocksizeReport(Report):
     """Best block sizes.
 

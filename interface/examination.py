@@ -44,7 +44,7 @@ class Finding:
     good: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DoctorReport(Report):
     """The findings.
 

@@ -39,7 +39,7 @@ class KernelShare:
     flops_per_second: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PredictReport(Report):
     """A prediction.
 

@@ -56,7 +56,7 @@ class RankedRow:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankReport(Report):
     """A ranking.
 

@@ -93,6 +93,9 @@ class Report(ABC):
         assert isinstance(console.file, io.StringIO)
         return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         heads = "".join(f"<th>{html.escape(column.heading)}</th>" for column in self.columns)
         aligns = ["left" if column.text else "right" for column in self.columns]

@@ -12,7 +12,7 @@ from blascast.sampler.setup import Setup
 from .report import Column, Report, percent, setup_json
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelsReport(Report):
     """The models in a store.
 

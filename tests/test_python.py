@@ -13,6 +13,7 @@ mpl.use("Agg")
 def test_a_ranking() -> None:
     ranking = blascast.rank("cholesky", n=400, library="simulated", verify=True)
     assert "right-looking" in str(ranking)
+    assert repr(ranking) == str(ranking)
     frame = ranking.to_frame()
     assert len(frame) == 3
     assert {"variant", "b", "time_median", "gflops", "efficiency", "class", "measured_median"} <= set(frame.columns)
