@@ -27,9 +27,9 @@ def fitting_ld(rows: int) -> int:
 def model_ld(largest_size: int) -> int:
     """The leading dimension that models are sampled with: one for each doubling of the sizes.
 
-    It is 512 times a power of two, plus 8: a multiple of 8 and not of 256, and at most about twice
-    that of the calls to be predicted (unblocked kernels slow down by some per cent when columns are
-    far apart).
+    It is 512 times a power of two, plus 8: a multiple of 8 and not of 256, and close to what the
+    kernel's own operands need. Unblocked kernels are so sampled at 520, though an algorithm calls
+    them on blocks of a larger matrix: columns that are far apart slow them down by up to some per cent.
 
     Examples
     --------
