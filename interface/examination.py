@@ -13,9 +13,9 @@ from blascast.models.builder import facts_of
 from blascast.models.sampling import model_ld
 from blascast.sampler.backend import Overhead
 from blascast.sampler.call import View, bind
-from blascast.sampler.host import allowed_cpus
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.libraries import found_libraries
+from blascast.sampler.resources import allowed_cpus
 from blascast.sampler.sample import Batch, warm_job
 from blascast.sampler.setup import Setup
 

@@ -4,8 +4,10 @@ setup, libraries         what is timed, and where it is found
 kernel, kernels, call    routines as data; calls with operands; views
 expression               shapes, flops and traffic as text
 program                  operations, and what they report
-backend, backends        what runs a program: host (a worker process), simulated (a machine of known costs)
+backend, backends        what runs a program: host (in a worker process), simulated (a machine of known costs)
+process, lowering        the parent's side of a worker: its life, and programs as it is sent them
 worker, csrc             the worker's side: the C engine
+resources                CPUs and memory that may be used
 sample, noise, sampler   samples, the noise guard, batches
 errors, failure          what goes wrong, in one line
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from blascast.cli import cli, run
 from blascast.cli.options import parse_size, parse_sizes
 from blascast.sampler.errors import UsageError
-from blascast.sampler.host import allowed_cpus
+from blascast.sampler.resources import allowed_cpus
 
 SIMULATED = ["--library", "simulated"]
 
