@@ -198,9 +198,8 @@ class WorkerBackend:
         return Setup(this_machine(), library, self._request.dtype, threads, pinned=True)
 
     def _check_memory(self, buffers: Sequence[Buffer]) -> None:
-        needed = (
-            2 * ITEM_BYTES[self._request.dtype] * sum(buffer.elements for buffer in buffers)
-        )  # with the originals to restore from
+        elements = 2 * sum(buffer.elements for buffer in buffers)  # with the originals to restore from
+        needed = ITEM_BYTES[self._request.dtype] * elements
         available = available_memory()
         if needed > available:
             raise UsageError(

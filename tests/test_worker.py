@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -92,7 +93,8 @@ def test_a_closed_back_end_says_so(toy: Callable[..., str]) -> None:
         backend.run([Run(toy_call("fill"))])
 
 
-def test_workers_keep_off_each_others_cpus() -> None:
+def test_workers_keep_off_each_others_cpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where nobody else has claimed any
     first, its_claims = claim_cpus(1)
     second, more_claims = claim_cpus(1)
     try:
