@@ -153,7 +153,9 @@ class Session:
         """Measures the peak anew; what was seen before stands if it was better."""
         operands = [View(name, 0, 0, PEAK_SIZE, PEAK_SIZE, model_ld(PEAK_SIZE)) for name in ("A", "B", "C")]
         job = warm_job(bind(find_kernel("gemm"), "N", "N", 1, operands[0], operands[1], 1, operands[2]))
-        batch = self.sampler.measure([job], PEAK_REPETITIONS, label="measuring the peak", on_progress=self.on_progress)
+        batch = self.sampler.measure(
+            [job], PEAK_REPETITIONS, state="free", label="measuring the peak", on_progress=self.on_progress
+        )
         self.spent = replace(self.spent, sampling=self.spent.sampling + batch.seconds)
         known = self.store.facts(self.sampler.setup).get("peak_flops_per_second", 0.0)
         peak = max(float(known), float(job.flops / batch.measurements[0].seconds.min()))
