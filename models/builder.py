@@ -93,7 +93,7 @@ class ModelBuilder:
         StoreError
             If the store fails.
         """
-        state = self._store.prevailing_state(self._sampler.setup)
+        state = self._known_state(needs)
         for changes in count(1):
             tasks = [self._task(need, state) for need in needs]
             try:
@@ -103,6 +103,12 @@ class ModelBuilder:
                 state = change.state if changes <= MOST_CHANGES else "mixed"
         self._note_facts()
         return {task.need.key: task.model for task in tasks if task.model is not None}
+
+    def _known_state(self, needs: Sequence[Need]) -> State | None:
+        """The state that most models for the needs are of; without any, that of most samples."""
+        found = [self._store.load_model(self._sampler.setup, need.key) for need in needs]
+        states = [model.state for model in found if model is not None]
+        return max(states, key=states.count) if states else self._store.prevailing_state(self._sampler.setup)
 
     def _task(self, need: Need, state: State | None) -> "_Task":
         """What is there for a need, and the refinement of what is not."""

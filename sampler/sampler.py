@@ -114,9 +114,11 @@ class Sampler:
             If a routine fails; as after an interrupt, `unfinished` holds what was measured before.
         """
         began = time.monotonic()
-        counts = [int(count) for count in np.broadcast_to(repetitions, len(jobs))]
-        if min(counts, default=0) < 0 or not jobs:
-            raise UsageError("a batch needs at least one job, and no negative number of repetitions")
+        counts = [repetitions] * len(jobs) if isinstance(repetitions, int) else list(repetitions)
+        if not jobs or len(counts) != len(jobs) or min(counts) < 0:
+            raise UsageError(
+                "a batch needs at least one job, and for each a number of repetitions that is not negative"
+            )
         queue = _Queue(jobs, counts, self._random)
         progress = _Reporter(label, len(queue.waiting), on_progress)
         self.unfinished = None
@@ -137,7 +139,7 @@ class Sampler:
         return queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
 
     def _prepare(self, jobs: Sequence[Job]) -> None:
-        """Allocates operands, makes the first call into the library, and learns the probes' floor."""
+        """Allocates operands, makes the first call into the library, and reads the probes undisturbed by it."""
         self.backend.allocate(buffers_for((call for job in jobs for call in job.every_call), self._seed))
         smallest = min(jobs, key=lambda job: job.flops)
         warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0])]

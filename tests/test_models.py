@@ -248,12 +248,24 @@ def test_the_second_question_is_answered_from_the_store(home) -> None:  # type: 
     assert again.domains == model.domains
 
 
+def test_models_of_a_state_that_few_samples_are_of_are_used(home) -> None:  # type: ignore[no-untyped-def]
+    """As when the core was its own for most of the sampling, and shared when it ended."""
+    _, _, model = build(home, QUIET)
+    for path in (home / "models").glob("*/*.json"):
+        path.unlink()
+    Store(home).save_model(SimulatedBackend(disturbances=QUIET).setup, replace(model, state="busy"))
+    _, second, again = build(home, QUIET)
+    assert not second.batches
+    assert again.state == "busy"
+
+
 def test_a_larger_question_adds_pieces(home) -> None:  # type: ignore[no-untyped-def]
     _, _, model = build(home, QUIET)
     backend = SimulatedBackend(disturbances=QUIET)
     need = Need(TRSM, (Domain((8, 8), (1024, 256)),))
     builder = ModelBuilder(Sampler(backend), Store(home), Parameters())
     (larger,) = builder.provide([need]).values()
+    assert len(larger.pieces) > len(model.pieces)
     for old, new in zip(model.pieces, larger.pieces, strict=False):
         assert new.domain == old.domain
         np.testing.assert_array_equal(new.coefficients, old.coefficients)

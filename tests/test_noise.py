@@ -124,7 +124,7 @@ def test_what_cannot_be_had_undisturbed_is_given_up_and_said() -> None:
 
 
 def test_batches_that_are_none(quiet: SimulatedBackend) -> None:
-    for jobs, repetitions in (([], 3), ([warm_job(gemm(8))], -1)):
+    for jobs, repetitions in (([], 3), ([warm_job(gemm(8))], -1), ([warm_job(gemm(8))], [1, 2])):
         with pytest.raises(UsageError, match="a batch needs at least one job"):
             Sampler(quiet).measure(jobs, repetitions)
 

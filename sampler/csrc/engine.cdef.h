@@ -1,7 +1,7 @@
 /* The C engine's interface: read by cffi and included by every C file.
  *
  * run.c       bc_run: a program of operations, start to end
- * clock.c     bc_now, bc_ticks_per_second, bc_timer_overhead
+ * clock.c     bc_now, bc_ticks_per_second, bc_clock_name, bc_nothing
  * probe.c     bc_probe, bc_switches
  * memory.c    bc_allocate, bc_fill, bc_copy, bc_touch, bc_flush
  * library.c   bc_open, bc_symbol, bc_exit_when_closed
