@@ -1,6 +1,7 @@
 """Builds models on demand: samples what a question needs and the store lacks."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -108,7 +109,9 @@ class ModelBuilder:
         """The state that most models for the needs are of; without any, that of most samples."""
         found = [self._store.load_model(self._sampler.setup, need.key) for need in needs]
         states = [model.state for model in found if model is not None]
-        return max(states, key=states.count) if states else self._store.prevailing_state(self._sampler.setup)
+        if not states:
+            return self._store.prevailing_state(self._sampler.setup)
+        return Counter(states).most_common(1)[0][0]
 
     def _task(self, need: Need, state: State | None) -> "_Task":
         """What is there for a need, and the refinement of what is not."""
