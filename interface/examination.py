@@ -13,10 +13,11 @@ from blascast.models.builder import facts_of
 from blascast.models.sampling import model_ld
 from blascast.sampler.backend import Overhead
 from blascast.sampler.call import View, bind
+from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.libraries import found_libraries
 from blascast.sampler.resources import allowed_cpus
-from blascast.sampler.sample import Batch, warm_job
+from blascast.sampler.sample import Batch
 from blascast.sampler.setup import Setup
 
 from .report import Column, Report, setup_json

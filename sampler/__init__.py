@@ -8,7 +8,7 @@ backend, backends        what runs a program: host (in a worker process), simula
 process, lowering        the parent's side of a worker: its life, and programs as it is sent them
 worker, csrc             the worker's side: the C engine
 resources                CPUs and memory that may be used
-sample, noise, sampler   samples, the noise guard, batches
+job, sample, noise, sampler  repetitions, samples, the noise guard, batches
 errors, failure          what goes wrong, in one line
 
 This file imports nothing: the worker process comes through here, and must stay free of NumPy's BLAS.

@@ -9,9 +9,10 @@ import numpy as np
 from .backend import Backend
 from .errors import UsageError
 from .failure import KernelFailed
+from .job import Job
 from .noise import CALIBRATION_PROBES, floor_of, prevailing_state, ratios, sample_of
 from .program import Operation, Probe, Records, Run, buffers_for
-from .sample import Batch, Job, Measurement, Sample, State, accepted
+from .sample import Batch, Measurement, Sample, State, accepted
 from .setup import Setup
 
 CHUNK_SECONDS = 0.3

@@ -5,10 +5,11 @@ import pytest
 
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import UsageError
+from blascast.sampler.job import sequence_job, warm_job
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.noise import floor_of, prevailing_state, sample_of
 from blascast.sampler.program import Probe, Records, Run, Time
-from blascast.sampler.sample import Sample, noise_floor, sequence_job, warm_job
+from blascast.sampler.sample import Sample, noise_floor
 from blascast.sampler.sampler import Budget, Progress, Sampler
 from blascast.sampler.simulated import BRANCH_SECONDS, CLOCK_SECONDS, Disturbances, SimulatedBackend
 

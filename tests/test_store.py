@@ -22,8 +22,8 @@ from blascast.models.piecewise import Model, ModelKey, Piece
 from blascast.models.sampling import Case
 from blascast.models.store import Store
 from blascast.sampler.errors import StoreError
+from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.sample import warm_job
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import QUIET, SimulatedBackend
 

@@ -16,10 +16,10 @@ from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.failure import KernelFailed
 from blascast.sampler.host import WorkerBackend
+from blascast.sampler.job import Job
 from blascast.sampler.kernel import Data, Kernel, Ld, Size
 from blascast.sampler.program import Run, Time, buffers_for
 from blascast.sampler.resources import allowed_cpus, claim_cpus
-from blascast.sampler.sample import Job
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.setup import SetupRequest
 
