@@ -117,7 +117,10 @@ class Worker:
         size = shape["elements"] * NUMBER_BYTES[numbers]
         memory = self._allocated(size)
         structure, rows, columns, ld = (STRUCTURES[shape["structure"]], shape["rows"], shape["columns"], shape["ld"])
-        lib.bc_fill(memory, structure, numbers, rows, columns, ld, shape["seed"])
+        period = shape["period"] or max(1, columns)
+        for first in range(0, columns, period):
+            part = ffi.cast("char *", memory) + first * ld * NUMBER_BYTES[numbers]
+            lib.bc_fill(part, structure, numbers, rows, min(period, columns - first), ld, shape["seed"])
         lib.bc_flush(ffi.cast("char *", memory), size, 1, size)
         return memory
 
