@@ -13,7 +13,7 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ._engine import ffi, lib
 
@@ -193,12 +193,17 @@ class Worker:
         self.mapped = mmap.mmap(self.program_descriptor, request["bytes"])
         return {"address": address(ffi.from_buffer(self.mapped))}
 
+    def _records_file(self, path: str | None) -> IO[bytes]:
+        return Path(path).open("r+b") if path else os.fdopen(self.records_descriptor, "r+b", closefd=False)
+
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs the program that was placed; its records are left behind the index of the current operation."""
         count, counters = request["count"], lib.bc_counter_count()
         operations = ffi.cast("bc_operation *", request["operations"])
         records_bytes = count * ffi.sizeof("bc_record")
-        with mmap.mmap(self.records_descriptor, 8 + records_bytes + 8 * count * counters) as shared:
+        with self._records_file(request["left_in"]) as file:
+            shared = mmap.mmap(file.fileno(), 8 + records_bytes + 8 * count * counters)
+        with shared:
             memory = ffi.from_buffer(shared)
             current, records = ffi.cast("int64_t *", memory), ffi.cast("bc_record *", memory + 8)
             counted = ffi.cast("int64_t *", memory + 8 + records_bytes) if counters else ffi.NULL
