@@ -89,8 +89,8 @@ class WorkerBackend:
         """The worker's, while it lives."""
         return self._process.popen.pid if self._process else None
 
-    def allocate(self, buffers: Sequence[Buffer]) -> None:
-        """Replaces all operands by new ones.
+    def allocate(self, buffers: Sequence[Buffer], keep: bool = False) -> None:
+        """Replaces all operands by new ones; with `keep`, those that are there already stay as they are.
 
         Raises
         ------
@@ -100,10 +100,17 @@ class WorkerBackend:
         for buffer in buffers:
             if buffer.rows < 0 or buffer.columns < 0 or buffer.ld < max(1, buffer.rows):
                 raise UsageError(f"an operand needs sizes >= 0 and ld >= max(1, rows), got {buffer}")
-        self._check_memory(buffers)
-        self._buffers = tuple(buffers)
         self._alive()
-        self._allocate()
+        there = self._buffers if keep else ()
+        self._check_memory([buffer for buffer in buffers if buffer not in there])
+        self._buffers = tuple(buffers)
+        self._allocate(keep)
+
+    def check(self, operation: Operation) -> None:
+        """Makes sure that an operation can be run; see `Backend.check`."""
+        self._alive()
+        self._lowering.lower([operation])
+        self._start_team([operation])
 
     def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program; see `Backend.run`."""
@@ -256,10 +263,11 @@ class WorkerBackend:
         except Died as death:
             raise LibraryError(f"moving the contents of an operand failed: the worker {death}") from None
 
-    def _allocate(self) -> None:
+    def _allocate(self, keep: bool = False) -> None:
         shapes = [{**asdict(buffer), "elements": buffer.elements} for buffer in self._buffers]
         try:
-            addresses = WorkerAddresses(self._ask, self._ask({"do": "allocate", "buffers": shapes})["addresses"])
+            answer = self._ask({"do": "allocate", "buffers": shapes, "keep": keep})
+            addresses = WorkerAddresses(self._ask, answer["addresses"])
             self._lowering = Lowering(self._buffers, self.setup, addresses, self.ticks_per_second)
         except Died as death:
             raise LibraryError(f"allocating operands ended the worker: {death}") from None

@@ -104,12 +104,15 @@ class Worker:
         return f"{self.affixes[0]}{routine}{self.affixes[1]}"
 
     def allocate(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Replaces all operands by new, seeded ones, none of them in a cache."""
-        for memory in (*self.buffers, *self.originals, *self.scratches):
+        """Replaces operands (to keep: but those of the same shape and name) by new, seeded ones, in no cache."""
+        there = dict(zip(map(json.dumps, self.shapes), self.buffers, strict=False))
+        shapes = [json.dumps(shape) for shape in request["buffers"]]
+        stay = {shape: there.pop(shape) for shape in shapes if request["keep"] and shape in there}
+        for memory in (*there.values(), *self.originals, *self.scratches):
             lib.bc_release(memory)
         self.buffers, self.originals, self.scratches, self.shapes = [], [], [], request["buffers"]
-        for index in range(len(self.shapes)):
-            self.buffers.append(self._filled(index))
+        for index, shape in enumerate(shapes):
+            self.buffers.append(stay.get(shape) or self._filled(index))
         return {"addresses": [address(memory) for memory in self.buffers]}
 
     def _filled(self, index: int) -> Any:
