@@ -5,13 +5,11 @@ from typing import Any
 
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.inspection import Inspection, inspect_library
-from blascast.sampler.kernel import Kernel
+from blascast.sampler.kernel import TYPES, Kernel
 from blascast.sampler.kernels import KERNELS
 from blascast.sampler.libraries import LibraryFiles, found_libraries, library_files
 
 from .report import Column, Report
-
-TYPES = "sdcz"
 
 
 @dataclass(frozen=True, slots=True)

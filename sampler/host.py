@@ -15,7 +15,7 @@ from .backend import Overhead
 from .call import Call
 from .errors import LibraryError, UsageError
 from .failure import KernelFailed
-from .kernel import ITEM_BYTES
+from .kernel import COMPLEX, ITEM_BYTES
 from .libraries import library_files
 from .lowering import Lowering
 from .process import Died, WorkerProcess
@@ -171,7 +171,7 @@ class WorkerBackend:
         except OSError as error:
             raise LibraryError(f"a worker process cannot be started: {error}") from error
         request: dict[str, Any] = {"do": "open", "files": self._files.to_open, "cpus": self._cpus}
-        request |= {"item_bytes": ITEM_BYTES[self._request.dtype], "complex": self._request.dtype in "cz"}
+        request |= {"item_bytes": ITEM_BYTES[self._request.dtype], "complex": self._request.dtype in COMPLEX}
         try:
             return self._ask(request)
         except Died as death:
