@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .blocksizes import blocksize
     from .examination import doctor
-    from .libraries import describe_library, libraries
+    from .inventory import describe_library, libraries
     from .prediction import predict
     from .ranking import rank
     from .stored import list_models
@@ -45,8 +45,8 @@ _HOMES = {
     "blocksize": ".blocksizes",
     "list_models": ".stored",
     "doctor": ".examination",
-    "libraries": ".libraries",
-    "describe_library": ".libraries",
+    "libraries": ".inventory",
+    "describe_library": ".inventory",
     "Parameters": ".models.parameters",
     "BlascastError": ".sampler.errors",
     "UsageError": ".sampler.errors",

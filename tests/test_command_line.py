@@ -247,7 +247,8 @@ def test_help_has_a_worked_example_and_the_defaults(capsys: pytest.CaptureFixtur
         assert run([verb, "--help"]) == 0
         out = capsys.readouterr().out
         assert re.search(rf"Examples:\n\s+blascast {verb}", out)
-        for option in ("--json", "--threads", "--library", "--dtype"):
+        setup = () if verb == "libraries" else ("--threads", "--library", "--dtype")
+        for option in ("--json", *setup):
             assert option in out
         default = "(all)" if verb == "models" else "scipy"
         assert f"[default: {default}]" in " ".join(out.split())

@@ -21,7 +21,7 @@ def libraries(name: str | None, as_json: bool) -> None:
       blascast libraries scipy
       blascast libraries reference+blis-openmp --json
     """
-    from ..libraries import describe_library
-    from ..libraries import libraries as answer
+    from ..inventory import describe_library
+    from ..inventory import libraries as answer
 
     show(answer() if name is None else describe_library(name), as_json)
