@@ -16,6 +16,7 @@ import blascast
 from blascast import inventory
 from blascast.cli import run
 from blascast.sampler import libraries as discovery
+from blascast.sampler import threads
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.failure import KernelFailed
@@ -27,6 +28,7 @@ from blascast.sampler.libraries import LibraryFiles, found_libraries, library_fi
 from blascast.sampler.program import Run, buffers_for
 from blascast.sampler.resources import allowed_cpus
 from blascast.sampler.setup import SetupRequest, setup_from_json
+from blascast.sampler.symbols import OpenLibrary
 
 # vendor, bits of integers, how complex functions give their value, threading
 REQUIRED = {
@@ -65,8 +67,8 @@ def need(*names: str) -> None:
 
 
 @contextmanager
-def opened(library: str, threads: int = 1) -> Iterator[WorkerBackend]:
-    backend = WorkerBackend(SetupRequest(library, threads=threads))
+def opened(library: str, count: int = 1) -> Iterator[WorkerBackend]:
+    backend = WorkerBackend(SetupRequest(library, threads=count))
     try:
         yield backend
     finally:
@@ -122,7 +124,7 @@ def test_two_threads_are_set_and_read_back_or_refused(name: str) -> None:
         with pytest.raises(LibraryError, match=r"2 threads were asked for, .* has 1 in force; use --threads 1"):
             WorkerBackend(SetupRequest(name, threads=2))
         return
-    with opened(name, threads=2) as backend:
+    with opened(name, 2) as backend:
         assert backend.setup.threads == 2
         product_is_right(backend, 200)
         cpus = thread_cpus(backend)
@@ -139,6 +141,16 @@ def test_two_threads_are_set_and_read_back_or_refused(name: str) -> None:
 def thread_cpus(backend: WorkerBackend) -> list[frozenset[int]]:
     tasks = Path(f"/proc/{backend.process_id}/task").iterdir()
     return [frozenset(os.sched_getaffinity(int(task.name))) for task in tasks]
+
+
+def test_threads_that_cannot_be_listed_stay_pinned_as_a_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_TASKS", tmp_path / "nowhere")  # no /proc
+    library = OpenLibrary(library_files("scipy").blas)
+    before = os.sched_getaffinity(0)
+    assert threads.thread_ids() == set()
+    assert threads.pin_threads(library, [0], set())
+    assert not threads.pin_threads(library, [0, 1], set())
+    assert os.sched_getaffinity(0) == before
 
 
 @pytest.mark.parametrize("blas", ["blis-pthread", "scipy", "mkl"])

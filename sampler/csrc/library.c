@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#ifdef __ELF__
 #include <link.h>
+#endif
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +21,8 @@ const char *bc_file_of(const void *address) {
     Dl_info info;
     return dladdr(address, &info) ? info.dli_fname : NULL;
 }
+
+#ifdef __ELF__
 
 /* What a library imports stands in two tables of relocations; each names a symbol and the slot that holds its address. */
 typedef struct {
@@ -75,6 +79,25 @@ int bc_import_bind(void *library, int64_t index, void *routine) {
     *slot = routine;
     return 0;
 }
+
+#else /* no other format's tables are known here */
+
+int64_t bc_import_count(void *library) {
+    (void)library;
+    return 0;
+}
+
+const char *bc_import_name(void *library, int64_t index) {
+    (void)library, (void)index;
+    return "";
+}
+
+int bc_import_bind(void *library, int64_t index, void *routine) {
+    (void)library, (void)index, (void)routine;
+    return -1;
+}
+
+#endif
 
 static void *wait_for_close(void *descriptor) {
     char byte;
