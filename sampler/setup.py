@@ -67,10 +67,11 @@ class Library:
         32 or 64.
     prefix, suffix : str
         What surrounds a routine's name in its symbols.
+    complex_results : str
+        How functions return complex values: in "registers", or through a "hidden pointer" before the arguments;
+        "unknown" if it has none of them.
     threading : str
         ``"pthreads"``, ``"OpenMP"``, ``"TBB"``, ``"serial"``, or "" if unknown.
-    complex_results : str
-        How complex functions give their value: ``"returned"``, through the ``"first argument"``, or ``"unknown"``.
     configuration : str
         How it was built, in its own words.
     lapack : Lapack, optional
@@ -85,8 +86,8 @@ class Library:
     integer_bits: int
     prefix: str
     suffix: str
+    complex_results: str = "registers"
     threading: str = ""
-    complex_results: str = "unknown"
     configuration: str = ""
     lapack: Lapack | None = None
 

@@ -11,7 +11,7 @@ from .refused import Refused
 
 PREFIXES = ("", "scipy_")
 SUFFIXES = ("$NEWLAPACK", "_", "", "64_", "_64_", "_64", "__")  # the first: Accelerate, whose plain names are of old
-Results = Literal["returned", "first argument", "unknown"]
+Results = Literal["registers", "hidden pointer", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,4 +198,4 @@ def _results(part: Part, function: Literal["zdotu", "zladiv"]) -> Results:
     integer, one, two = ffi.new("int64_t *", 1), ffi.new("double[2]", [1.0, 0.0]), ffi.new("double[2]", [2.0, 0.0])
     arguments = {"zdotu": (first, integer, one, integer, two, integer), "zladiv": (first, one, one)}
     call(routine, *arguments[function])
-    return "first argument" if first[0] != 0 else "returned"
+    return "hidden pointer" if first[0] != 0 else "registers"

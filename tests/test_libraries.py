@@ -32,20 +32,20 @@ from blascast.sampler.symbols import OpenLibrary
 
 # vendor, bits of integers, how complex functions give their value, threading
 REQUIRED = {
-    "scipy": ("OpenBLAS", 32, "returned", "pthreads"),
-    "numpy": ("OpenBLAS", 64, "returned", "pthreads"),
-    "mkl": ("MKL", 32, "first argument", "OpenMP"),
-    "blis-pthread": ("BLIS", 32, "returned", "pthreads"),
-    "reference": ("reference BLAS", 32, "returned", "serial"),
+    "scipy": ("OpenBLAS", 32, "registers", "pthreads"),
+    "numpy": ("OpenBLAS", 64, "registers", "pthreads"),
+    "mkl": ("MKL", 32, "hidden pointer", "OpenMP"),
+    "blis-pthread": ("BLIS", 32, "registers", "pthreads"),
+    "reference": ("reference BLAS", 32, "registers", "serial"),
 }
 OTHERS = {
-    "openblas32": ("OpenBLAS", 32, "returned", "pthreads"),
-    "openblas64": ("OpenBLAS", 64, "returned", "pthreads"),
-    "openblas-pthread": ("OpenBLAS", 32, "returned", "pthreads"),
-    "openblas-openmp": ("OpenBLAS", 32, "returned", "OpenMP"),
-    "openblas64-pthread": ("OpenBLAS", 64, "returned", "pthreads"),
-    "blis-openmp": ("BLIS", 32, "returned", "OpenMP"),
-    "atlas": ("ATLAS", 32, "returned", "serial"),
+    "openblas32": ("OpenBLAS", 32, "registers", "pthreads"),
+    "openblas64": ("OpenBLAS", 64, "registers", "pthreads"),
+    "openblas-pthread": ("OpenBLAS", 32, "registers", "pthreads"),
+    "openblas-openmp": ("OpenBLAS", 32, "registers", "OpenMP"),
+    "openblas64-pthread": ("OpenBLAS", 64, "registers", "pthreads"),
+    "blis-openmp": ("BLIS", 32, "registers", "OpenMP"),
+    "atlas": ("ATLAS", 32, "registers", "serial"),
 }
 EXPECTED = REQUIRED | OTHERS
 TWO_CPUS = pytest.mark.skipif(len(allowed_cpus()) < 2, reason="two CPUs are needed")
@@ -353,7 +353,7 @@ def test_setups_of_older_stores_are_read(real: WorkerBackend) -> None:
         del values["library"][name]
     old = setup_from_json(values)
     assert old.library == replace(
-        real.setup.library, threading="", complex_results="unknown", configuration="", lapack=None
+        real.setup.library, complex_results="registers", threading="", configuration="", lapack=None
     )
 
 
