@@ -25,7 +25,7 @@ from .resources import available_memory, claim_cpus
 from .setup import Library, Setup, SetupRequest, this_machine
 
 HANG_SECONDS = 60.0
-_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches")])
+_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches", "faults", "cpu")])
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
 
 
@@ -260,6 +260,8 @@ class WorkerBackend:
             branch=np.where(probed, raw["ticks"] / rate, -1.0),
             clock=np.where(probed, raw["clock"] / rate, -1.0),
             switches=raw["switches"],
+            faults=raw["faults"],
+            cpu=raw["cpu"],
         )
 
     def _failure(self, operation: Operation, death: Died, records: Records) -> KernelFailed:

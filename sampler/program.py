@@ -1,7 +1,7 @@
 """Programs: what a back end runs from start to end without returning to Python."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 import numpy as np
@@ -91,7 +91,11 @@ class Records:
     branch, clock : arrays of shape (n_operations,), seconds
         Durations of the two probe loops.
     switches : array of shape (n_operations,)
-        Involuntary context switches of the thread so far.
+        Involuntary context switches of the process so far.
+    faults : array of shape (n_operations,)
+        Page faults of the process so far.
+    cpu : array of shape (n_operations,)
+        Number of the CPU that the program runs on; -1 also where that is not told.
     """
 
     start: npt.NDArray[np.float64]
@@ -99,13 +103,13 @@ class Records:
     branch: npt.NDArray[np.float64]
     clock: npt.NDArray[np.float64]
     switches: npt.NDArray[np.int64]
+    faults: npt.NDArray[np.int64]
+    cpu: npt.NDArray[np.int64]
 
     def part(self, first: int, end: int) -> "Records":
         """The records of the operations first..end-1."""
         window = slice(first, end)
-        return Records(
-            self.start[window], self.seconds[window], self.branch[window], self.clock[window], self.switches[window]
-        )
+        return Records(*(getattr(self, field.name)[window] for field in fields(self)))
 
 
 def buffers_for(calls: Iterable[Call], seed: int = 0) -> tuple[Buffer, ...]:

@@ -32,6 +32,7 @@ CALL_SECONDS = 4e-7
 UNBLOCKED_FLOPS_PER_SECOND = 2.5e9
 MEMORY_BYTES_PER_SECOND = 8e9
 CACHE_BYTES = 32 << 20
+PAGE_BYTES = 4096
 BRANCH_SECONDS = 3.4e-6
 CLOCK_SECONDS = 2.3e-6
 TICKS_PER_SECOND = 1e9
@@ -52,6 +53,12 @@ class Disturbances:
         Mean time that the core is its own, or shared with a neighbour; no sharing if the latter is 0.
     slow_down : float
         Factor on the time of calls while the core is shared.
+    migrations : float
+        Probability that a call is moved to another CPU.
+    throttled_after : float
+        When the clock frequency falls for good, seconds after the start.
+    throttling : float
+        Factor on all times from then on.
     """
 
     jitter: float = 0.0
@@ -59,6 +66,9 @@ class Disturbances:
     free_seconds: float = 3.0
     busy_seconds: float = 0.0
     slow_down: float = 1.3
+    migrations: float = 0.0
+    throttled_after: float = float("inf")
+    throttling: float = 1.0
 
 
 QUIET = Disturbances()
@@ -95,20 +105,24 @@ class SimulatedBackend:
         self._disturbances = disturbances
         self._random = np.random.default_rng(seed)
         self._cached: dict[str, float] = {}
+        self._touched: set[str] = set()
         self._switches = 0
+        self._faults = 0
+        self._cpu = 0
         self._shared = False
         free = disturbances.free_seconds if disturbances.busy_seconds else float("inf")
         self._state_ends = self._random.exponential(free)
 
     def allocate(self, buffers: Sequence[Buffer]) -> None:
-        """Forgets what was cached."""
+        """Forgets what was cached, and the pages of operands."""
         self._cached.clear()
+        self._touched.clear()
 
     def run(self, operations: Sequence[Operation]) -> Records:
         """Runs a program on the simulated clock."""
         count = len(operations)
         times = np.full((4, count), -1.0)
-        switches = np.full(count, -1, dtype=np.int64)
+        counts = np.full((3, count), -1, dtype=np.int64)
         last_probe = -np.inf
         for i, operation in enumerate(operations):
             self._pass(0.0)
@@ -120,16 +134,16 @@ class SimulatedBackend:
                     times[1, i] = self._call_seconds(call)
                     self._pass(times[1, i])
                 case program.Probe(gap) if self.now - last_probe >= gap:
-                    times[2, i] = BRANCH_SECONDS * (2.0 if self._shared else 1.0)
-                    times[3, i] = CLOCK_SECONDS
-                    switches[i] = self._switches
+                    times[2, i] = BRANCH_SECONDS * self._slowness * (2.0 if self._shared else 1.0)
+                    times[3, i] = CLOCK_SECONDS * self._slowness
+                    counts[:, i] = self._switches, self._faults, self._cpu
                     self._pass(times[2, i] + times[3, i])
                     last_probe = self.now
                 case program.Restore(view) | program.Touch(view):
                     self._cache(view)
                 case program.Flush(view):
                     self._cached.pop(view.buffer, None)
-        return Records(times[0], times[1], times[2], times[3], switches)
+        return Records(*times, *counts)
 
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Not possible: there are no contents."""
@@ -162,17 +176,27 @@ class SimulatedBackend:
             if view.buffer not in self._cached:
                 missing += int(view.rows) * int(view.columns) * self.setup.item_bytes
             self._cache(view)
-        seconds = self.warm_seconds(call) + missing / MEMORY_BYTES_PER_SECOND
+        seconds = (self.warm_seconds(call) + missing / MEMORY_BYTES_PER_SECOND) * self._slowness
         seconds *= float(np.exp(disturbances.jitter * self._random.standard_normal()))
         if self._shared:
             seconds *= disturbances.slow_down
         if self._random.random() < disturbances.outliers:
             self._switches += 1
             seconds += self._random.uniform(2e-3, 5e-3)
+        if disturbances.migrations and self._random.random() < disturbances.migrations:
+            self._cpu = (self._cpu + 1) % CPUS
         return seconds
+
+    @property
+    def _slowness(self) -> float:
+        """Factor on all times: how low the clock frequency is."""
+        return self._disturbances.throttling if self.now >= self._disturbances.throttled_after else 1.0
 
     def _cache(self, view: View) -> None:
         """Caches a whole buffer's view; the least recently used buffers make room."""
+        if view.buffer not in self._touched:
+            self._touched.add(view.buffer)
+            self._faults += -(-int(view.rows) * int(view.columns) * self.setup.item_bytes // PAGE_BYTES)
         self._cached.pop(view.buffer, None)
         self._cached[view.buffer] = float(int(view.rows) * int(view.columns) * self.setup.item_bytes)
         while sum(self._cached.values()) > CACHE_BYTES and len(self._cached) > 1:

@@ -2,7 +2,7 @@
  *
  * run.c       bc_run: a program of operations, start to end
  * clock.c     bc_now, bc_ticks_per_second, bc_clock_name, bc_nothing
- * probe.c     bc_probe, bc_switches
+ * probe.c     bc_probe, bc_usage
  * memory.c    bc_allocate, bc_fill, bc_copy, bc_touch, bc_flush
  * library.c   bc_open, bc_symbol, bc_exit_when_closed
  *
@@ -45,7 +45,9 @@ typedef struct {
     int64_t start;    /* ticks at the beginning */
     int64_t ticks;    /* timed call: its duration; probe: the branch loop's; else -1 */
     int64_t clock;    /* probe: the arithmetic loop's ticks */
-    int64_t switches; /* probe: involuntary context switches of this thread so far */
+    int64_t switches; /* probe: involuntary context switches of this process so far */
+    int64_t faults;   /* probe: page faults of this process so far */
+    int64_t cpu;      /* probe: number of this thread's CPU; -1 where that is not told */
 } bc_record;
 
 /* Runs `count` operations; `*current` always holds the index of the one in progress. */
@@ -59,7 +61,8 @@ void *bc_nothing_address(void);
 
 /* Ticks of the branch loop, which feels a neighbour on the core, and of the arithmetic loop, which does not. */
 void bc_probe(int64_t *branch, int64_t *arithmetic);
-int64_t bc_switches(void);
+/* Involuntary context switches and page faults of this process so far, and the CPU that this thread runs on. */
+void bc_usage(int64_t *switches, int64_t *faults, int64_t *cpu);
 
 void *bc_allocate(int64_t bytes);
 void bc_release(void *memory);

@@ -3,6 +3,8 @@
  * Each runs in chunks and reports the median chunk, scaled: a processor that changes its frequency
  * (as some do a few microseconds after wide vector code) halts for about a microsecond, and that
  * one halt says nothing about the time before. */
+#define _GNU_SOURCE /* sched_getcpu */
+#include <sched.h>
 #include <sys/resource.h>
 
 #include "clock.h"
@@ -55,13 +57,14 @@ void bc_probe(int64_t *branch, int64_t *arithmetic) {
     *arithmetic = scaled_median(arithmetics);
 }
 
-/* Involuntary context switches of the calling thread so far. */
-int64_t bc_switches(void) {
+void bc_usage(int64_t *switches, int64_t *faults, int64_t *cpu) {
     struct rusage usage;
-#ifdef RUSAGE_THREAD
-    getrusage(RUSAGE_THREAD, &usage);
+    getrusage(RUSAGE_SELF, &usage); /* one of the library's threads that is disturbed delays the call as well */
+    *switches = usage.ru_nivcsw;
+    *faults = usage.ru_minflt + usage.ru_majflt;
+#ifdef __linux__
+    *cpu = sched_getcpu();
 #else
-    getrusage(RUSAGE_SELF, &usage);
+    *cpu = -1;
 #endif
-    return usage.ru_nivcsw;
 }

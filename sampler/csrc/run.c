@@ -71,7 +71,7 @@ static int run_one(const bc_operation *operation, bc_record *record, int64_t *la
     default:
         if (record->start - *last_probe >= operation->minimum_gap_ticks) {
             bc_probe(&record->ticks, &record->clock);
-            record->switches = bc_switches();
+            bc_usage(&record->switches, &record->faults, &record->cpu);
             *last_probe = bc_now();
         }
     }
@@ -83,7 +83,7 @@ int bc_run(const bc_operation *operations, int64_t count, bc_record *records, in
     int64_t last_probe = INT64_MIN / 2;
     for (int64_t i = 0; i < count && status == BC_OK; i++) {
         *(volatile int64_t *)current = i;
-        records[i] = (bc_record){.start = bc_now(), .ticks = -1, .clock = -1, .switches = -1};
+        records[i] = (bc_record){.start = bc_now(), .ticks = -1, .clock = -1, .switches = -1, .faults = -1, .cpu = -1};
         status = run_one(&operations[i], &records[i], &last_probe);
     }
     if (status == BC_OK) {
