@@ -49,7 +49,10 @@ _STEPS = (
     (
         "ALTER TABLE samples ADD COLUMN faults INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE samples ADD COLUMN migrations INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE measurements ADD COLUMN clock REAL",  # that samples must be close to; NULL: any
+        "ALTER TABLE samples ADD COLUMN halt REAL NOT NULL DEFAULT 0",
+        # The clock that samples must be close to, and the longest halt with which they count; NULL: any.
+        "ALTER TABLE measurements ADD COLUMN clock REAL",
+        "ALTER TABLE measurements ADD COLUMN longest_halt REAL",
     ),
 )
 SCHEMA_VERSION = len(_STEPS)
@@ -130,29 +133,30 @@ class Store:
         with self._explained(), self._database:
             for (key, point), measurement in zip(names, batch.measurements, strict=True):
                 cursor = self._database.execute(
-                    "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         *_keys(batch.setup, key),
-                        *(json.dumps(point), _WARM, batch.state, batch.floor, time.time(), measurement.clock),
+                        *(json.dumps(point), _WARM, batch.state, batch.floor, time.time()),
+                        *(measurement.clock, measurement.longest_halt),
                     ),
                 )
                 rows = [(cursor.lastrowid, *astuple(sample)) for sample in measurement.samples]
-                self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+                self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def load_samples(self, setup: Setup, key: ModelKey, state: State) -> dict[Point, list[Sample]]:
         """The samples of a case that count in the given state, by point."""
         query = (
-            "SELECT m.sizes, m.floor, m.clock, "
-            "s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started, s.faults, s.migrations "
+            "SELECT m.sizes, m.floor, m.clock, m.longest_halt, "
+            "s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started, s.faults, s.migrations, s.halt "
             "FROM measurements m JOIN samples s ON s.measurement = m.id "
             'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ?'
         )
         found: dict[Point, list[Sample]] = {}
         with self._explained():
-            for sizes, floor, clock, *values in self._database.execute(query, (*_keys(setup, key), _WARM)):
+            for sizes, floor, clock, halt, *values in self._database.execute(query, (*_keys(setup, key), _WARM)):
                 sample = Sample(*values)
                 _check_sample(sample)
-                if sample.verdict(state, floor, clock) == "ok":
+                if sample.verdict(state, floor, clock, halt) == "ok":
                     found.setdefault(tuple(json.loads(sizes)), []).append(sample)
         return found
 
@@ -256,6 +260,7 @@ def _check_sample(sample: Sample) -> None:
     values = (sample.seconds, sample.quietest, sample.busiest, sample.clock)
     sound = all(isinstance(value, float) and 0 < value < float("inf") for value in values)
     counts = (sample.switches, sample.faults, sample.migrations)
+    sound = sound and isinstance(sample.halt, float) and 0 <= sample.halt < float("inf")
     if not (sound or sample.seconds == 0) or not all(isinstance(count, int) for count in counts):
         raise ValueError(f"a sample is {sample}")
 

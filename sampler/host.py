@@ -25,7 +25,7 @@ from .resources import available_memory, claim_cpus
 from .setup import Library, Setup, SetupRequest, this_machine
 
 HANG_SECONDS = 60.0
-_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches", "faults", "cpu")])
+_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "halt", "switches", "faults", "cpu")])
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
 
 
@@ -259,6 +259,7 @@ class WorkerBackend:
             seconds=np.where(timed, np.maximum(raw["ticks"] - overhead, 0) / rate, -1.0),
             branch=np.where(probed, raw["ticks"] / rate, -1.0),
             clock=np.where(probed, raw["clock"] / rate, -1.0),
+            halt=np.where(probed, raw["halt"] / rate, -1.0),
             switches=raw["switches"],
             faults=raw["faults"],
             cpu=raw["cpu"],

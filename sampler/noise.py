@@ -9,7 +9,10 @@
 4. A batch is of the state that prevails; see `prevailing_state`.
 5. The arithmetic loop alone tells the clock frequency; samples count at the one that prevails; see
    `prevailing_clocks`.
-6. Levels that no probe sees show in the times themselves, those of each job relative to their
+6. A processor that changes its frequency about wide vector code halts for a microsecond or two, and
+   runs that code slowly for some more. Where the change is seen by a probe, a short call (5 to 100 us)
+   takes 1.3 to 2 times what it takes without; see `longest_halts`.
+7. Levels that no probe sees show in the times themselves, those of each job relative to their
    median. They are reported; no single sample can be told to be of one. See `speeds`, `drift`.
 """
 
@@ -28,6 +31,9 @@ GOOD_PART = 0.25
 ENOUGH_FREE = 0.25
 ENOUGH_BUSY = 0.5
 ENOUGH_AT_A_CLOCK = 0.25
+ENOUGH_UNHALTED = 0.25
+HALT_SECONDS = 0.8e-6
+HALTS_MATTER_SECONDS = 0.5e-3
 WINDOW_SAMPLES = 25
 
 
@@ -68,6 +74,7 @@ def sample_of(records: Records) -> Sample:
         started=float(records.start[timed][0]),
         faults=int(faults[-1] - faults[0]),
         migrations=int(np.count_nonzero(np.diff(cpus))),
+        halt=float(np.sort(records.halt[read])[-1 - tenth]),
     )
 
 
@@ -96,6 +103,28 @@ def _clock_of(own: npt.NDArray[np.float64], common: float) -> float:
     if not len(own) or np.mean(np.abs(own / common - 1) <= CLOCK_TOLERANCE) >= ENOUGH_AT_A_CLOCK:
         return common
     return prevailing(own, CLOCK_TOLERANCE)
+
+
+def longest_halts(samples: Sequence[Sequence[Sample]], usual: float) -> list[float | None]:
+    """The longest halt with which samples of each job should count, seconds; None: any.
+
+    Any of a job that takes so long that halts do not matter, or that hardly ever comes without.
+
+    Parameters
+    ----------
+    samples : sequence of sequences of Sample
+        Those of each job.
+    usual : float
+        What a probe takes besides its loops when the frequency does not change, seconds.
+    """
+    limit = usual + HALT_SECONDS
+    return [limit if _halts_count(of_job, limit) else None for of_job in samples]
+
+
+def _halts_count(samples: Sequence[Sample], limit: float) -> bool:
+    if not samples or np.median([sample.seconds for sample in samples]) > HALTS_MATTER_SECONDS:
+        return False
+    return float(np.mean([sample.halt <= limit for sample in samples])) >= ENOUGH_UNHALTED
 
 
 def speeds(samples: Sequence[Sequence[Sample]]) -> npt.NDArray[np.float64]:

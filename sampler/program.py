@@ -90,6 +90,8 @@ class Records:
         Duration of timed calls, the engine's overhead subtracted.
     branch, clock : arrays of shape (n_operations,), seconds
         Durations of the two probe loops.
+    halt : array of shape (n_operations,), seconds
+        What a probe took besides its loops; long where the processor halted meanwhile.
     switches : array of shape (n_operations,)
         Involuntary context switches of the process so far.
     faults : array of shape (n_operations,)
@@ -102,6 +104,7 @@ class Records:
     seconds: npt.NDArray[np.float64]
     branch: npt.NDArray[np.float64]
     clock: npt.NDArray[np.float64]
+    halt: npt.NDArray[np.float64]
     switches: npt.NDArray[np.int64]
     faults: npt.NDArray[np.int64]
     cpu: npt.NDArray[np.int64]

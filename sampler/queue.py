@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .job import Job
-from .noise import prevailing_clocks
+from .noise import longest_halts, prevailing_clocks
 from .repetitions import Interval, Repetitions
-from .sample import Measurement, Sample, State, accepted
+from .sample import Measurement, Sample, State
 
 CHUNK_SECONDS = 0.3
 FIRST_GUESS_FLOPS_PER_SECOND = 5e9
@@ -31,7 +31,7 @@ class Queue:
         Those of each job.
     requeued : int
         Repetitions measured again.
-    state, floor, clocks
+    state, floor
         What samples must be like to count; see `settle`.
     """
 
@@ -49,7 +49,8 @@ class Queue:
         self.requeued = 0
         self.state: State = "mixed"
         self.floor = float("inf")
-        self.clocks: list[float | None] = [None] * len(jobs)
+        self._clocks: list[float | None] = [None] * len(jobs)
+        self._longest_halts: list[float | None] = [None] * len(jobs)
         self.waiting = self._shuffled([i for i, target in enumerate(self._targets) for _ in range(target)])
 
     def _shuffled(self, indices: list[int]) -> list[int]:
@@ -83,12 +84,15 @@ class Queue:
         """The samples of all jobs."""
         return [sample for samples in self.samples for sample in samples]
 
-    def settle(self, state: State, floor: float) -> None:
-        """Decides what samples must be like to count: the state, and the clock that prevails."""
-        self.state, self.floor, self.clocks = state, floor, prevailing_clocks(self.samples)
+    def settle(self, state: State, floor: float, usual_halt: float) -> None:
+        """Decides what samples must be like to count: the state, the clock that prevails, and the halts."""
+        self.state, self.floor = state, floor
+        self._clocks = prevailing_clocks(self.samples)
+        self._longest_halts = longest_halts(self.samples, usual_halt)
 
     def _accepted(self, index: int) -> tuple[Sample, ...]:
-        return accepted(self.samples[index], self.state, self.floor, self.clocks[index])
+        terms = (self.state, self.floor, self._clocks[index], self._longest_halts[index])
+        return tuple(sample for sample in self.samples[index] if sample.verdict(*terms) == "ok")
 
     def _interval(self, index: int, counted: Sequence[Sample]) -> Interval:
         return self._wanted[index].interval(np.array([sample.seconds for sample in counted]))
@@ -149,7 +153,8 @@ class Queue:
             tuple(self.samples[index]),
             self.state,
             self.floor,
-            self.clocks[index],
+            self._clocks[index],
+            self._longest_halts[index],
             self._costs[index],
             interval,
             reached or "budget",

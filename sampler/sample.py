@@ -15,7 +15,7 @@ from .repetitions import Interval, Stopped
 from .setup import Setup
 
 State = Literal["free", "busy", "mixed"]
-Verdict = Literal["ok", "preempted", "migrated", "other clock", "other state"]
+Verdict = Literal["ok", "preempted", "migrated", "halted", "other clock", "other state"]
 
 # Probes below FREE times their floor are of a core of one's own, above BUSY of a shared one: the
 # limits found in a study of what disturbs timings on shared machines.
@@ -47,6 +47,9 @@ class Sample:
         Page faults meanwhile.
     migrations : int
         How often the CPU was another one than at the probe before.
+    halt : float
+        What the probes took besides their loops, seconds, 90th percentile (of few probes the longest):
+        the processor halts when it changes its frequency.
     """
 
     seconds: float
@@ -57,6 +60,7 @@ class Sample:
     started: float
     faults: int
     migrations: int
+    halt: float
 
     def state(self, floor: float) -> State:
         """Whether the core was its own, given the undisturbed ratio of the probes (infinite: unknown)."""
@@ -66,12 +70,16 @@ class Sample:
             return "free"
         return "busy" if self.quietest > BUSY * floor else "mixed"
 
-    def verdict(self, state: State, floor: float, clock: float | None = None) -> Verdict:
-        """Whether it counts in a batch of the given state and clock (None: any), or the reason why not."""
+    def verdict(
+        self, state: State, floor: float, clock: float | None = None, longest_halt: float | None = None
+    ) -> Verdict:
+        """Whether it counts in a batch of the given state, clock and halts (None: any), or the reason why not."""
         if self.switches > 0:
             return "preempted"
         if self.migrations > 0:
             return "migrated"
+        if longest_halt is not None and self.halt > longest_halt:
+            return "halted"
         if clock is not None and abs(self.clock / clock - 1) > CLOCK_TOLERANCE:
             return "other clock"
         return "ok" if state in ("mixed", self.state(floor)) else "other state"
@@ -91,6 +99,8 @@ class Measurement:
         The undisturbed ratio of the probes.
     clock : float, optional
         The time of the arithmetic loop that those of samples must be close to, seconds; None: any.
+    longest_halt : float, optional
+        The longest halt with which samples count, seconds; None: any.
     cost : float
         What taking the samples took in all, seconds.
     interval : Interval, optional
@@ -105,6 +115,7 @@ class Measurement:
     state: State
     floor: float
     clock: float | None
+    longest_halt: float | None
     cost: float
     interval: Interval | None
     stopped: Stopped
@@ -112,17 +123,16 @@ class Measurement:
     @property
     def accepted(self) -> tuple[Sample, ...]:
         """The samples that count."""
-        return accepted(self.samples, self.state, self.floor, self.clock)
+        return tuple(sample for sample in self.samples if self.verdict(sample) == "ok")
+
+    def verdict(self, sample: Sample) -> Verdict:
+        """Whether one of its samples counts, or the reason why not."""
+        return sample.verdict(self.state, self.floor, self.clock, self.longest_halt)
 
     @property
     def seconds(self) -> npt.NDArray[np.float64]:
         """Times of the accepted samples; of all samples where none was accepted."""
         return np.array([sample.seconds for sample in self.accepted or self.samples])
-
-
-def accepted(samples: Sequence[Sample], state: State, floor: float, clock: float | None = None) -> tuple[Sample, ...]:
-    """The samples that count in a batch of the given state and clock."""
-    return tuple(sample for sample in samples if sample.verdict(state, floor, clock) == "ok")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +183,7 @@ class Batch:
     @property
     def verdicts(self) -> Counter[Verdict]:
         """How many samples are of each verdict."""
-        return Counter(sample.verdict(m.state, m.floor, m.clock) for m in self.measurements for sample in m.samples)
+        return Counter(m.verdict(sample) for m in self.measurements for sample in m.samples)
 
     def __str__(self) -> str:
         floor = "unknown" if self.noise_floor is None else f"{100 * self.noise_floor:.1f} %"

@@ -82,6 +82,7 @@ class Sampler:
         self._random = np.random.default_rng(seed)
         self.unfinished: Batch | None = None
         self._calibration = np.zeros(0)
+        self._usual_halt = float("inf")
         self._fastest = float("inf")
 
     @property
@@ -144,7 +145,7 @@ class Sampler:
         samples = queue.all_samples
         self._learn_floor(samples)
         self._fastest = min([self._fastest, *(sample.clock for sample in samples)])
-        queue.settle(state or prevailing_state(samples, self.floor), self.floor)
+        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self._usual_halt)
 
     def _batch(self, queue: Queue, before: Conditions, began: float) -> Batch:
         """What a queue has yielded."""
@@ -175,7 +176,9 @@ class Sampler:
         smallest = min(jobs, key=lambda job: job.flops)
         warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0])]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
-        self._calibration = ratios(self.backend.run([*warm_up, *probes]))
+        records = self.backend.run([*warm_up, *probes])
+        self._calibration = ratios(records)
+        self._usual_halt = float(np.median(records.halt[records.halt >= 0]))
 
     def _learn_floor(self, samples: Sequence[Sample]) -> None:
         """Lowers the floor to what a batch shows; one of few samples is judged with the calibration's probes."""

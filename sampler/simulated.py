@@ -35,6 +35,7 @@ CACHE_BYTES = 32 << 20
 PAGE_BYTES = 4096
 BRANCH_SECONDS = 3.4e-6
 CLOCK_SECONDS = 2.3e-6
+HALT_SECONDS = 1.3e-6
 TICKS_PER_SECOND = 1e9
 CPUS = 4
 
@@ -55,6 +56,8 @@ class Disturbances:
         Factor on the time of calls while the core is shared.
     migrations : float
         Probability that a call is moved to another CPU.
+    halts : float
+        Probability that the frequency changes about a call: it takes 4 us longer, and a probe shows a halt.
     throttled_after : float
         When the clock frequency falls for good, seconds after the start.
     throttling : float
@@ -67,6 +70,7 @@ class Disturbances:
     busy_seconds: float = 0.0
     slow_down: float = 1.3
     migrations: float = 0.0
+    halts: float = 0.0
     throttled_after: float = float("inf")
     throttling: float = 1.0
 
@@ -109,6 +113,7 @@ class SimulatedBackend:
         self._switches = 0
         self._faults = 0
         self._cpu = 0
+        self._halt = 0.0
         self._shared = False
         free = disturbances.free_seconds if disturbances.busy_seconds else float("inf")
         self._state_ends = self._random.exponential(free)
@@ -121,7 +126,7 @@ class SimulatedBackend:
     def run(self, operations: Sequence[Operation]) -> Records:
         """Runs a program on the simulated clock."""
         count = len(operations)
-        times = np.full((4, count), -1.0)
+        times = np.full((5, count), -1.0)
         counts = np.full((3, count), -1, dtype=np.int64)
         last_probe = -np.inf
         for i, operation in enumerate(operations):
@@ -136,8 +141,9 @@ class SimulatedBackend:
                 case program.Probe(gap) if self.now - last_probe >= gap:
                     times[2, i] = BRANCH_SECONDS * self._slowness * (2.0 if self._shared else 1.0)
                     times[3, i] = CLOCK_SECONDS * self._slowness
+                    times[4, i], self._halt = self._halt, 0.0
                     counts[:, i] = self._switches, self._faults, self._cpu
-                    self._pass(times[2, i] + times[3, i])
+                    self._pass(times[2:, i].sum())
                     last_probe = self.now
                 case program.Restore(view) | program.Touch(view):
                     self._cache(view)
@@ -183,6 +189,9 @@ class SimulatedBackend:
         if self._random.random() < disturbances.outliers:
             self._switches += 1
             seconds += self._random.uniform(2e-3, 5e-3)
+        if disturbances.halts and self._random.random() < disturbances.halts:
+            self._halt = HALT_SECONDS
+            seconds += 4e-6
         if disturbances.migrations and self._random.random() < disturbances.migrations:
             self._cpu = (self._cpu + 1) % CPUS
         return seconds

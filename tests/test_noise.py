@@ -1,6 +1,7 @@
 """The noise guard on the simulated machine, where the truth is known."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,15 @@ from blascast.sampler.host import WorkerBackend
 from blascast.sampler.job import sequence_job, warm_job
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.levels import levels_of
-from blascast.sampler.noise import drift, floor_of, prevailing_clocks, prevailing_state, sample_of, speeds
+from blascast.sampler.noise import (
+    drift,
+    floor_of,
+    longest_halts,
+    prevailing_clocks,
+    prevailing_state,
+    sample_of,
+    speeds,
+)
 from blascast.sampler.program import Probe, Records, Run, Time
 from blascast.sampler.repetitions import Repetitions
 from blascast.sampler.resources import allowed_cpus
@@ -33,8 +42,8 @@ def gemm(n: int) -> Call:
     return bind(find_kernel("gemm"), "N", "N", 1, views[0], views[1], 1, views[2])
 
 
-def sample(ratio: float, switches: int = 0, clock: float = 1.0, migrations: int = 0) -> Sample:
-    return Sample(1.0, ratio * FLOOR, ratio * FLOOR, clock, switches, 0.0, 0, migrations)
+def sample(ratio: float, switches: int = 0, clock: float = 1.0, migrations: int = 0, halt: float = 0.0) -> Sample:
+    return Sample(1.0, ratio * FLOOR, ratio * FLOOR, clock, switches, 0.0, 0, migrations, halt)
 
 
 def test_states_and_verdicts() -> None:
@@ -45,6 +54,8 @@ def test_states_and_verdicts() -> None:
     assert sample(1.9).verdict("mixed", FLOOR) == "ok"
     assert sample(1.0, switches=1).verdict("free", FLOOR) == "preempted"
     assert sample(1.0, migrations=1).verdict("free", FLOOR) == "migrated"
+    assert sample(1.0, halt=2e-6).verdict("free", FLOOR, longest_halt=1e-6) == "halted"
+    assert sample(1.0, halt=2e-6).verdict("free", FLOOR) == "ok"  # any halt will do
     assert sample(1.0, clock=1.2).verdict("free", FLOOR, clock=1.0) == "other clock"
     assert sample(1.0, clock=0.85).verdict("mixed", FLOOR, clock=1.0) == "other clock"
     assert sample(1.0, clock=1.05).verdict("free", FLOOR, clock=1.0) == "ok"  # one step of turbo
@@ -67,6 +78,7 @@ def records(branch: list[float], switches: list[int], seconds: list[float], cpus
         np.array(seconds),
         np.array(branch),
         np.array(clock),
+        0.1 * np.array(clock),
         np.array(switches),
         faults,
         np.array(cpus),
@@ -79,6 +91,7 @@ def test_a_sample_sums_its_timed_calls_and_keeps_the_probes_extremes() -> None:
     assert found.seconds == 0.75
     assert found.started == 1.0
     assert (found.switches, found.faults, found.migrations) == (2, 20, 1)
+    assert found.halt == 0.1 * CLOCK_SECONDS
     assert (found.quietest, found.busiest) == pytest.approx((FLOOR, 2 * FLOOR))
 
 
@@ -437,7 +450,7 @@ def levelled(apart: float, late: bool = False) -> list[list[Sample]]:
     for i in range(500):
         slow = i >= 250 if late else (i // 100) % 2
         seconds = (1 + i % 10) * (1 + apart * slow) * (1 + 0.004 * random.standard_normal())
-        samples[i % 10].append(Sample(seconds, FLOOR, FLOOR, 1.0, 0, float(i), 0, 0))
+        samples[i % 10].append(Sample(seconds, FLOOR, FLOOR, 1.0, 0, float(i), 0, 0, 0.0))
     return samples
 
 
@@ -464,6 +477,26 @@ def test_a_migrated_sample_does_not_count(seed: int) -> None:
     assert batch.verdicts["migrated"] > 0
     assert batch.accepted >= 60
     assert all(s.migrations == 0 for m in batch.measurements for s in m.accepted)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_changes_of_the_frequency_are_kept_out_of_short_calls(seed: int) -> None:
+    backend = SimulatedBackend(disturbances=Disturbances(jitter=0.005, halts=0.35), seed=seed)
+    short, long = warm_job(gemm(32)), warm_job(gemm(400))
+    batch = Sampler(backend, seed=seed, budget=Budget(least_seconds=30.0)).measure([short, long], 60)
+    truth = backend.warm_seconds(short.calls[0])
+    assert np.median(batch.measurements[0].seconds) == pytest.approx(truth, rel=0.01)
+    assert np.max(batch.measurements[0].seconds) < 1.1 * truth
+    assert np.mean([s.seconds > 1.5 * truth for s in batch.measurements[0].samples]) > 0.2
+    assert batch.verdicts["halted"] > 30
+    assert len(batch.measurements[1].samples) == 60  # a few microseconds are nothing to it
+
+
+def test_halts_that_always_come_are_part_of_the_call() -> None:
+    short, never = [sample(1.0, halt=1.3e-6)] * 10, [sample(1.0, halt=1.3e-6)] * 10
+    short = [replace(s, seconds=1e-5) for s in short]
+    some = [*short[:6], *(replace(s, halt=0.1e-6) for s in short[:4])]
+    assert longest_halts([short, some, never, []], 0.1e-6) == [None, pytest.approx(0.9e-6), None, None]
 
 
 def test_page_faults_are_recorded_and_not_judged(quiet: SimulatedBackend) -> None:

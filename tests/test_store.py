@@ -208,7 +208,7 @@ def test_a_database_of_version_1_is_upgraded(home: Path) -> None:
         database.execute("INSERT INTO samples VALUES (1, 0.25, 1.5, 1.5, 2e-6, 0, 3.0)")
     database.close()
     store = Store(home)
-    assert store.load_samples(SETUP, KEY, "free") == {(8,): [Sample(0.25, 1.5, 1.5, 2e-6, 0, 3.0, 0, 0)]}
+    assert store.load_samples(SETUP, KEY, "free") == {(8,): [Sample(0.25, 1.5, 1.5, 2e-6, 0, 3.0, 0, 0, 0.0)]}
     batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure(
         [warm_job(Case(find_kernel("potf2"), {"uplo": "L"}, {}).call((16,), 5000))], 5
     )

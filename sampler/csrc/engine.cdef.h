@@ -45,6 +45,7 @@ typedef struct {
     int64_t start;    /* ticks at the beginning */
     int64_t ticks;    /* timed call: its duration; probe: the branch loop's; else -1 */
     int64_t clock;    /* probe: the arithmetic loop's ticks */
+    int64_t halt;     /* probe: ticks that it took besides its loops */
     int64_t switches; /* probe: involuntary context switches of this process so far */
     int64_t faults;   /* probe: page faults of this process so far */
     int64_t cpu;      /* probe: number of this thread's CPU; -1 where that is not told */
@@ -59,8 +60,9 @@ const char *bc_clock_name(void);
 void bc_nothing(void); /* an empty routine, to measure the engine's own overhead with */
 void *bc_nothing_address(void);
 
-/* Ticks of the branch loop, which feels a neighbour on the core, and of the arithmetic loop, which does not. */
-void bc_probe(int64_t *branch, int64_t *arithmetic);
+/* Ticks of the branch loop, which feels a neighbour on the core, of the arithmetic loop, which does
+ * not, and of what the probe took besides. */
+void bc_probe(int64_t *branch, int64_t *arithmetic, int64_t *halt);
 /* Involuntary context switches and page faults of this process so far, and the CPU that this thread runs on. */
 void bc_usage(int64_t *switches, int64_t *faults, int64_t *cpu);
 

@@ -70,8 +70,8 @@ static int run_one(const bc_operation *operation, bc_record *record, int64_t *la
     case BC_FLUSH: return bc_flush(operation->target, bytes, columns, stride);
     default:
         if (record->start - *last_probe >= operation->minimum_gap_ticks) {
-            bc_probe(&record->ticks, &record->clock);
             bc_usage(&record->switches, &record->faults, &record->cpu);
+            bc_probe(&record->ticks, &record->clock, &record->halt);
             *last_probe = bc_now();
         }
     }
@@ -80,10 +80,12 @@ static int run_one(const bc_operation *operation, bc_record *record, int64_t *la
 
 int bc_run(const bc_operation *operations, int64_t count, bc_record *records, int64_t *current) {
     int status = check(operations, count);
+    const bc_record nothing = {.ticks = -1, .clock = -1, .halt = -1, .switches = -1, .faults = -1, .cpu = -1};
     int64_t last_probe = INT64_MIN / 2;
     for (int64_t i = 0; i < count && status == BC_OK; i++) {
         *(volatile int64_t *)current = i;
-        records[i] = (bc_record){.start = bc_now(), .ticks = -1, .clock = -1, .switches = -1, .faults = -1, .cpu = -1};
+        records[i] = nothing;
+        records[i].start = bc_now();
         status = run_one(&operations[i], &records[i], &last_probe);
     }
     if (status == BC_OK) {
