@@ -1,109 +1,307 @@
-"""Statements -> programs on back ends -> results."""
+"""Executes statements: keeps what is named and what waits, and runs it on back ends."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Self
 
 import numpy as np
 
 from ..backend import Backend
 from ..counters import Counters
-from ..errors import BlascastError, LibraryError, UsageError, unknown
-from ..failure import KernelFailed
-from ..job import PROBE_GAP_SECONDS, job_of
+from ..declaration import read_kernels
+from ..errors import BlascastError, UsageError, unknown
 from ..kernel import Kernel
 from ..kernels import KERNELS
-from ..precondition import Cold, Precondition, prepare
-from ..program import (
-    Buffer,
-    Operation,
-    Probe,
-    Records,
-    Repeat,
-    Restore,
-    Run,
-    Time,
-    buffers_for,
-    calls_of,
-    entries_of,
-    entry_of,
-    views_of,
-)
-from ..program import Parallel as Region
+from ..program import Buffer, Operation, buffers_for, calls_of, views_of
 from . import statements as say
 from .invocation import Invocation, invocation
 from .memory import Memory
-from .results import Failure, Opened, Output, Printed, Result, Shares
+from .results import Failure, Opened, Output, Printed, Shares
+from .round import Round
+from .waiting import FRESH, REGION, Settings, Steps, Waiting
 
-MOST_CALLS = 1_000_000  # calls times repetitions of one go
-MOST_INT32 = 2**31 - 1
-FRESH = Cold("fresh memory")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What holds for the calls that follow.
-
-    Parameters
-    ----------
-    precondition : Precondition or None
-    restored : tuple of str or None
-        Names of memory; None: all that a call overwrites.
-    """
-
-    precondition: Precondition | None = None
-    restored: tuple[str, ...] | None = ()
+MOST_WAITING = 100_000
+MOST_CALLS = 1_000_000  # of one go: calls times repetitions
+MOST_OF_32_BITS = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Waiting:
-    """A call, or a parallel region, that waits for a go.
+class Machine:
+    """Executes statements; a context manager.
 
     Parameters
     ----------
-    line : int
-    routine : str
-    dtype : str
-    lanes : tuple of tuple of Invocation
-        One of one call, if it is no region.
-    mode : str
-    settings : Settings
+    open_backend : callable
+        Opens the back end for a data type; this is done when its first call is run.
     """
 
-    line: int
-    routine: str
-    dtype: str
-    lanes: tuple[tuple[Invocation, ...], ...]
-    mode: say.Mode
-    settings: Settings
+    def __init__(self, open_backend: Callable[[str], Backend]) -> None:
+        self._open = open_backend
+        self._backends: dict[str, Backend] = {}
+        self._held: dict[str, list[Buffer]] = {}
+        self._routines = {kernel.routine(dtype): (kernel, dtype) for kernel in KERNELS.values() for dtype in kernel.types}
+        self._memory = Memory()
+        self._random = np.random.default_rng(self._memory.seed)
+        self._settings = Settings()
+        self._counters = Counters()
+        self._queue: list[Waiting | Printed] = []
+        self._region: _OpenRegion | None = None
 
-    @property
-    def invocations(self) -> tuple[Invocation, ...]:
-        """All its calls."""
-        return tuple(each for lane in self.lanes for each in lane)
+    def __enter__(self) -> Self:
+        return self
 
-    @property
-    def is_region(self) -> bool:
-        """Whether calls are made at once."""
-        return self.mode == "visible" and self.routine == REGION
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for backend in self._backends.values():
+            backend.close()
 
-    def steps(self, repetitions: int) -> "Steps":
-        """Its operations, array-valued where operands move.
+    def do(self, line: int, statement: say.Statement) -> Iterator[list[Output]]:
+        """Executes a statement; what comes out of it, in batches as soon as they are there.
+
+        Parameters
+        ----------
+        line : int
+            Where it stands in the stream.
+
+        Raises
+        ------
+        BlascastError
+            If it cannot be executed; then it has no effect.
+        """
+        match statement:
+            case say.Allocate():
+                self._memory.allocate(statement)
+            case say.Offset():
+                self._memory.offset(statement)
+            case say.Free(names):
+                self._free(names)
+            case say.Invoke():
+                self._invoke(line, statement)
+            case say.Go():
+                yield from self._go(statement)
+            case say.Count(counters):
+                self._count(counters)
+            case say.Parallel() | say.Sequence() | say.End():
+                self._bracket(line, statement)
+            case say.Precede(precondition):
+                self._settings = Settings(precondition, self._settings.restored)
+            case say.Restored(names):
+                restored = None if names is None else frozenset(self._memory.find(n).buffer.name for n in names)
+                self._settings = Settings(self._settings.precondition, restored)
+            case say.Seed(seed):
+                self._memory.seed = seed
+                self._random = np.random.default_rng(seed)
+            case say.Print(text):
+                self._wait(Printed(line, text))
+            case say.Load(path):
+                self.declare(*read_kernels(path))
+
+    def finish(self) -> Iterator[list[Output]]:
+        """Runs what still waits.
 
         Raises
         ------
         UsageError
-            If the precondition cannot be had, or an operand leaves its memory.
+            If a parallel region is open.
         """
-        lanes = tuple(tuple(each.call(repetitions) for each in lane) for lane in self.lanes)
-        calls = [call for lane in lanes for call in lane]
-        before: list[Operation] = [Probe(PROBE_GAP_SECONDS)]
-        if self.settings.precondition == FRESH:
-            return self._fresh()
-        for invocation, call in zip(self.invocations, calls, strict=True):
-            if self.settings.precondition is not None:
-                before += prepare(call, self.settings.precondition)
-            else:
-                before += [Restore(view) for view in self._restored(call)]
-        act = Region(lanes) if self.is_region else (Run if self.mode == "untimed" else Time)(calls[0])
-        return Steps((*before, act), len(before))
+        yield from self._go(say.Go())
+
+    def declare(self, *kernels: Kernel) -> None:
+        """Makes kernels known to this stream.
+
+        Raises
+        ------
+        UsageError
+            If a routine is known already.
+        """
+        routines = {kernel.routine(dtype): (kernel, dtype) for kernel in kernels for dtype in kernel.types}
+        if taken := routines.keys() & self._routines.keys():
+            raise UsageError(f"the routine {min(taken)} is known already; choose another name")
+        self._routines.update(routines)
+
+    # --- memory, counters
+
+    def _free(self, names: tuple[str, ...]) -> None:
+        waiting = {name for item in self._queue if isinstance(item, Waiting) for name in item.buffers}
+        for name in names:
+            if self._memory.find(name).buffer.name in waiting:
+                raise UsageError(f"{name} is an operand of calls that wait; let them go first")
+        self._memory.free(names)
+
+    def _count(self, counters: Counters) -> None:
+        """Counts events on every back end, or on none."""
+        self._counters = Counters()
+        try:
+            for backend in self._backends.values():
+                backend.count(counters)
+        except UsageError:
+            for backend in self._backends.values():
+                backend.count(Counters())
+            raise
+        self._counters = counters
+
+    # --- the queue
+
+    def _wait(self, item: Waiting | Printed) -> None:
+        if len(self._queue) >= MOST_WAITING:
+            raise UsageError(f"{MOST_WAITING} calls wait, and no more may; let them go first")
+        self._queue.append(item)
+
+    def _invoke(self, line: int, statement: say.Invoke) -> None:
+        if statement.routine not in self._routines:
+            raise unknown("routine or statement", statement.routine, self._alike(statement.routine))
+        kernel, dtype = self._routines[statement.routine]
+        call = invocation(kernel, dtype, statement.arguments, self._memory)
+        if self._region is not None:
+            self._region.add(call, statement.mode, self._settings)
+            return
+        waiting = Waiting(line, statement.routine, ((call,),), False, statement.mode, self._settings)
+        waiting.steps(1)  # refuses what cannot be, while the line is at hand
+        self._wait(waiting)
+
+    def _alike(self, name: str) -> list[str]:
+        """Names that a person may have meant."""
+        close = [routine for routine in sorted(self._routines) if routine[1:] == name[1:] or name.lower() in routine]
+        return close[:10] or [f"{len(self._routines)} routines, see 'blascast sample --help'"]
+
+    def _bracket(self, line: int, statement: say.Parallel | say.Sequence | say.End) -> None:
+        region = self._region
+        match statement:
+            case say.Parallel() if region is None:
+                self._region = _OpenRegion(line)
+            case say.Parallel():
+                raise UsageError(f"the parallel region of line {region and region.line} is open; end it with }} first")
+            case say.Sequence() if region is None:
+                raise UsageError("a sequence stands inside a parallel region; begin one with parallel {")
+            case say.Sequence():
+                region.begin_sequence()
+            case say.End() if region is None:
+                raise UsageError("no parallel region is open, } ends nothing")
+            case say.End() if region.in_sequence:
+                region.end_sequence()
+            case say.End():
+                self._region = None
+                self._wait(region.waiting(self._settings))
+
+    # --- go
+
+    def _go(self, go: say.Go) -> Iterator[list[Output]]:
+        if self._region is not None:
+            raise UsageError(f"the parallel region of line {self._region.line} is open; end it with }} first")
+        calls = sum(isinstance(item, Waiting) for item in self._queue)
+        if calls * go.repetitions > MOST_CALLS or len(self._queue) * go.repetitions > 2 * MOST_CALLS:
+            raise UsageError(
+                f"one go may make {MOST_CALLS} calls, {go.repetitions} repetitions of {calls} are more; go less often"
+            )
+        queue, self._queue = self._queue, []
+        steps: dict[int, Steps] = {}
+        outputs: list[Output] = []
+        for index, item in enumerate(queue):
+            if isinstance(item, Waiting):
+                try:
+                    outputs += self._opened(item.dtype)
+                    steps[index] = self._steps(item, go.repetitions)
+                except UsageError as error:
+                    outputs.append(Failure(item.line, error))
+        yield outputs
+        self._allocate(queue, steps)
+        yield self._check(queue, steps)
+        events = self._counters.events
+        yield Round(queue, steps, self._backends, events, go.repetitions).run(self._random if go.shuffled else None)
+        if self._counters.multiplex and steps:
+            yield [Shares(next(iter(self._backends.values())).counter_shares)]
+
+    def _opened(self, dtype: str) -> list[Output]:
+        """Opens the back end of a data type, if that was not done."""
+        if dtype in self._backends:
+            return []
+        backend = self._backends[dtype] = self._open(dtype)
+        self._held[dtype] = []
+        self._count(self._counters)
+        return [Opened(backend.setup, backend.clock_name, backend.ticks_per_second)]
+
+    def _steps(self, waiting: Waiting, repetitions: int) -> Steps:
+        if self._backends[waiting.dtype].setup.library.integer_bits == 32:
+            largest = max((integer for each in waiting.invocations for integer in each.integers), default=0)
+            if largest > MOST_OF_32_BITS:
+                raise UsageError(f"the library takes integers up to {MOST_OF_32_BITS}, got {largest}")
+        return waiting.steps(repetitions)
+
+    def _allocate(self, queue: list[Waiting | Printed], steps: dict[int, Steps]) -> None:
+        """Makes the memory that calls need; what is there, stays."""
+        for dtype, backend in self._backends.items():
+            items = [(item, steps[i]) for i, item in enumerate(queue) if i in steps and item.dtype == dtype]
+            names = dict.fromkeys([buffer.name for buffer in self._held[dtype]])
+            names |= dict.fromkeys(name for waiting, _ in items for name in waiting.buffers)
+            buffers = self._memory.buffers(names, dtype)
+            own = {buffer.name for buffer in buffers}
+            buffers += _others([o for _, each in items for o in each.operations], own)
+            if buffers != self._held[dtype]:
+                backend.allocate(buffers, keep=True)
+                self._held[dtype] = buffers
+
+    def _check(self, queue: list[Waiting | Printed], steps: dict[int, Steps]) -> list[Output]:
+        """Gives up what a back end cannot run."""
+        failures: list[Output] = []
+        for index in list(steps):
+            waiting = queue[index]
+            assert isinstance(waiting, Waiting)
+            try:
+                for operation in steps[index].operations:
+                    self._backends[waiting.dtype].check(operation)
+            except BlascastError as error:
+                failures.append(Failure(waiting.line, error))
+                del steps[index]
+        return failures
+
+
+class _OpenRegion:
+    """A parallel region whose end was not read yet."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.in_sequence = False
+        self._lanes: list[list[Invocation]] = []
+
+    def add(self, call: Invocation, mode: say.Mode, settings: Settings) -> None:
+        """Adds a call: as a lane, or to the open sequence."""
+        if mode != "visible":
+            raise UsageError(f"a parallel region is timed as one, a call in it cannot be {mode}")
+        if settings.precondition == FRESH:
+            raise UsageError(f"a parallel region cannot be {FRESH}; choose cold by flush")
+        for other in (other for lane in self._lanes for other in lane):
+            if other.dtype != call.dtype:
+                raise UsageError(f"calls of a parallel region have one data type, got {other.dtype} and {call.dtype}")
+        if sum(map(len, self._lanes)) >= MOST_WAITING:
+            raise UsageError(f"a parallel region may hold {MOST_WAITING} calls, and no more")
+        if self.in_sequence:
+            self._lanes[-1].append(call)
+        else:
+            self._lanes.append([call])
+
+    def begin_sequence(self) -> None:
+        """Begins a lane of several calls."""
+        if self.in_sequence:
+            raise UsageError("a sequence cannot stand inside another; end that with } first")
+        self.in_sequence = True
+        self._lanes.append([])
+
+    def end_sequence(self) -> None:
+        """Ends it."""
+        self.in_sequence = False
+        if not self._lanes[-1]:
+            self._lanes.pop()
+            raise UsageError("a sequence needs at least one call")
+
+    def waiting(self, settings: Settings) -> Waiting:
+        """The region, to be queued."""
+        if not self._lanes:
+            raise UsageError("a parallel region needs at least one call")
+        return Waiting(self.line, REGION, tuple(map(tuple, self._lanes)), True, "visible", settings)
+
+
+def _others(operations: list[Operation], own: set[str]) -> list[Buffer]:
+    """Memory that preconditions need beside the operands."""
+    calls = [call for o in operations for call in calls_of(o) if any(v.buffer not in own for v in call.views.values())]
+    views = [view for o in operations if not calls_of(o) for view in views_of(o) if view.buffer not in own]
+    return list(buffers_for(calls, 0, views))
