@@ -6,6 +6,7 @@ import numpy as np
 
 from .job import Job
 from .noise import longest_halts, prevailing_clocks
+from .program import Operation
 from .repetitions import Interval, Repetitions
 from .sample import Measurement, Sample, State
 
@@ -40,6 +41,7 @@ class Queue:
         self._wanted = wanted
         self._random = random
         self.samples: list[list[Sample]] = [[] for _ in jobs]
+        self._begun = [0] * len(jobs)
         self._costs = [0.0] * len(jobs)
         self.seconds_spent = 0.0
         self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
@@ -67,6 +69,11 @@ class Queue:
         while self.waiting and (seconds := seconds + self._guess[chunk[-1]]) < CHUNK_SECONDS:
             chunk.append(self.waiting.pop())
         return chunk
+
+    def begin(self, index: int) -> tuple[Operation, ...]:
+        """What the next repetition of a job does."""
+        self._begun[index] += 1
+        return self.jobs[index].operations(self._begun[index] - 1)
 
     def add(self, index: int, sample: Sample, seconds: float) -> None:
         """Keeps a sample, and what its repetition took as the next estimate."""

@@ -11,10 +11,10 @@ from .conditions import Conditions
 from .control import noise_floor
 from .errors import UsageError
 from .failure import KernelFailed
-from .job import Job
+from .job import Job, buffers_of
 from .levels import levels_of
 from .noise import CALIBRATION_PROBES, drift, floor_of, prevailing_state, ratios, sample_of, speeds
-from .program import Operation, Probe, Records, Run, buffers_for
+from .program import Operation, Probe, Records, Run
 from .queue import Queue
 from .repetitions import Repetitions
 from .sample import Batch, Sample, State
@@ -172,9 +172,9 @@ class Sampler:
 
     def _prepare(self, jobs: Sequence[Job]) -> None:
         """Allocates operands, makes the first call into the library, and reads the probes undisturbed by it."""
-        self.backend.allocate(buffers_for((call for job in jobs for call in job.every_call), self._seed))
+        self.backend.allocate(buffers_of(jobs, self._seed))
         smallest = min(jobs, key=lambda job: job.flops)
-        warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0])]
+        warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0].entry(0))]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
         records = self.backend.run([*warm_up, *probes])
         self._calibration = ratios(records)
@@ -188,7 +188,7 @@ class Sampler:
 
     def _run_chunk(self, queue: Queue, progress: "_Reporter") -> None:
         chunk = queue.next_chunk()
-        operations = [operation for index in chunk for operation in queue.jobs[index].operations]
+        operations = [operation for index in chunk for operation in queue.begin(index)]
         try:
             records = self.backend.run(operations)
         except KernelFailed as failure:
@@ -202,7 +202,7 @@ class Sampler:
         """Cuts the records into repetitions; one that was not completed is left out."""
         first = 0
         for index in chunk:
-            end = first + len(queue.jobs[index].operations)
+            end = first + len(queue.jobs[index].operations(0))
             if end > len(records.start):
                 return
             part = records.part(first, end)

@@ -4,8 +4,6 @@
  * (as some do a few microseconds after wide vector code) halts for about a microsecond. That one halt
  * says nothing about the loops, and all the more about the vector code before and after: its time is
  * reported apart. The probe is long enough to see it come. */
-#define _GNU_SOURCE /* sched_getcpu */
-#include <sched.h>
 #include <sys/resource.h>
 
 #include "clock.h"
@@ -61,14 +59,13 @@ void bc_probe(int64_t *branch, int64_t *arithmetic, int64_t *halt) {
     *halt = total - *branch - *arithmetic;
 }
 
-void bc_usage(int64_t *switches, int64_t *faults, int64_t *cpu) {
+void bc_usage(int64_t *switches, int64_t *faults) {
     struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage); /* one of the library's threads that is disturbed delays the call as well */
+#ifdef RUSAGE_THREAD
+    getrusage(RUSAGE_THREAD, &usage);
+#else
+    getrusage(RUSAGE_SELF, &usage);
+#endif
     *switches = usage.ru_nivcsw;
     *faults = usage.ru_minflt + usage.ru_majflt;
-#ifdef __linux__
-    *cpu = sched_getcpu();
-#else
-    *cpu = -1;
-#endif
 }
