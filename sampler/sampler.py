@@ -13,16 +13,23 @@ from .errors import UsageError
 from .failure import KernelFailed
 from .job import Job, buffers_of
 from .levels import levels_of
-from .noise import CALIBRATION_PROBES, drift, floor_of, prevailing_state, ratios, sample_of, speeds
+from .noise import (
+    CALIBRATION_PROBES,
+    FREQUENCY_TOLERANCE,
+    drift,
+    floor_of,
+    prevailing_state,
+    ratios,
+    sample_of,
+    speeds,
+)
 from .program import Operation, Probe, Records, Run
 from .queue import Queue
 from .repetitions import Repetitions
 from .sample import Batch, Sample, State
 from .setup import Setup
 
-# Half-widths of levels that are told apart: a step of turbo is about 5 %; levels of the speed were
-# seen 1.4 to 3.9 % apart on bare metal.
-FREQUENCY_TOLERANCE = 0.02
+# Half-width of levels that are told apart; on bare metal they were seen 1.4 to 3.9 % apart.
 SPEED_TOLERANCE = 0.006
 
 
@@ -82,7 +89,7 @@ class Sampler:
         self._random = np.random.default_rng(seed)
         self.unfinished: Batch | None = None
         self._calibration = np.zeros(0)
-        self._usual_halt = float("inf")
+        self.usual_halt = float("inf")  # what a probe takes besides its loops, seconds
         self._fastest = float("inf")
 
     @property
@@ -145,7 +152,7 @@ class Sampler:
         samples = queue.all_samples
         self._learn_floor(samples)
         self._fastest = min([self._fastest, *(sample.clock for sample in samples)])
-        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self._usual_halt)
+        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self.usual_halt)
 
     def _batch(self, queue: Queue, before: Conditions, began: float) -> Batch:
         """What a queue has yielded."""
@@ -178,7 +185,7 @@ class Sampler:
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
         records = self.backend.run([*warm_up, *probes])
         self._calibration = ratios(records)
-        self._usual_halt = float(np.median(records.halt[records.halt >= 0]))
+        self.usual_halt = float(np.median(records.halt[records.halt >= 0]))
 
     def _learn_floor(self, samples: Sequence[Sample]) -> None:
         """Lowers the floor to what a batch shows; one of few samples is judged with the calibration's probes."""
