@@ -15,16 +15,23 @@ from .failure import KernelFailed
 from .job import Job, buffers_of
 from .journal import Journal
 from .levels import levels_of
-from .noise import CALIBRATION_PROBES, drift, floor_of, prevailing_state, ratios, sample_of, speeds
+from .noise import (
+    CALIBRATION_PROBES,
+    FREQUENCY_TOLERANCE,
+    drift,
+    floor_of,
+    prevailing_state,
+    ratios,
+    sample_of,
+    speeds,
+)
 from .program import Operation, Probe, Records, Run
 from .queue import Queue
 from .repetitions import Repetitions
 from .sample import Batch, Sample, State
 from .setup import Setup
 
-# Half-widths of levels that are told apart: a step of turbo is about 5 %; levels of the speed were
-# seen 1.4 to 3.9 % apart on bare metal.
-FREQUENCY_TOLERANCE = 0.02
+# Half-width of levels that are told apart; on bare metal they were seen 1.4 to 3.9 % apart.
 SPEED_TOLERANCE = 0.006
 
 
@@ -86,7 +93,7 @@ class Sampler:
         self._journal: Journal | None = None
         self._failures: list[KernelFailed] = []
         self._calibration = np.zeros(0)
-        self._usual_halt = float("inf")
+        self.usual_halt = float("inf")  # what a probe takes besides its loops, seconds
         self._fastest = float("inf")
 
     @property
@@ -159,7 +166,7 @@ class Sampler:
         samples = queue.all_samples
         self._learn_floor(samples)
         self._fastest = min([self._fastest, *(sample.clock for sample in samples)])
-        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self._usual_halt)
+        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self.usual_halt)
 
     def _batch(self, queue: Queue, before: Conditions, began: float) -> Batch:
         """What a queue has yielded."""
@@ -195,7 +202,7 @@ class Sampler:
         except KernelFailed:  # it will fail again, as the job's own
             records = self.backend.run(probes)
         self._calibration = ratios(records)
-        self._usual_halt = float(np.median(records.halt[records.halt >= 0]))
+        self.usual_halt = float(np.median(records.halt[records.halt >= 0]))
 
     def _learn_floor(self, samples: Sequence[Sample]) -> None:
         """Lowers the floor to what a batch shows; one of few samples is judged with the calibration's probes."""
