@@ -106,7 +106,8 @@ class Expression:
         Returns
         -------
         frozenset of tuples
-            One tuple of exponents, in the order of `sizes`, for each monomial that does not cancel.
+            One tuple of exponents, in the order of `sizes`, for each monomial that does not cancel;
+            those of all arguments of a maximum or minimum.
 
         Raises
         ------
@@ -195,11 +196,15 @@ def _lookup(name: str, values: _Values, text: str) -> Any:
 
 
 def _larger(a: Any, b: Any) -> Any:
+    if isinstance(a, _Polynomial) or isinstance(b, _Polynomial):
+        return a + b  # has the monomials of both, which is what polynomials are asked for
     # (a + b + |a - b|) / 2 is the maximum of numbers and of integer arrays alike
     return (a + b + abs(a - b)) // 2
 
 
 def _smaller(a: Any, b: Any) -> Any:
+    if isinstance(a, _Polynomial) or isinstance(b, _Polynomial):
+        return a + b
     return (a + b - abs(a - b)) // 2
 
 

@@ -1,12 +1,22 @@
 """The kernels, by name.
 
-blas3    gemm, syrk, trmm, trsm
-lapack   potf2, potrf2, trti2
+blas1        rotg rotmg rot rotm swap copy scal rscal axpy dot dotu dotc dsdot sdsdot nrm2 asum iamax cabs1
+blas2        gemv gbmv, {sy,he,sb,hb,sp,hp}mv, {tr,tb,tp}{mv,sv}, ger geru gerc, {sy,he,sp,hp}{r,r2}
+blas3        gemm gemmtr symm hemm syrk herk syr2k her2k trmm trsm
+cholesky     potf2 potrf2 potrf lauu2 lauum potrs posv sygs2 sygst
+triangular   trti2 trtri trtrs trcon trsyl trsyl3
+lu           getf2 getrf2 getrf laswp getrs gesv
+qr           geqr2 geqrf geqrt2 geqrt larft larfb orgqr ormqr
+reduction    sytd2 sytrd latrd gebd2 gebrd labrd gehd2 gehrd
+auxiliary    lacpy laset lange
+
+A kernel's flops are the minimal count of its real algorithm in the case that computes most: general
+alpha and beta are not counted, nor is a unit diagonal spared. Comparisons and copies are no flops.
 """
 
 from ..errors import UsageError, unknown
 from ..kernel import Kernel
-from . import blas3, lapack
+from . import auxiliary, blas1, blas2, blas3, cholesky, lu, qr, reduction, triangular
 
 KERNELS: dict[str, Kernel] = {}
 
@@ -32,7 +42,7 @@ def find_kernel(name: str) -> Kernel:
     return KERNELS[name]
 
 
-for _module in (blas3, lapack):
+for _module in (blas1, blas2, blas3, cholesky, triangular, lu, qr, reduction, auxiliary):
     for _value in vars(_module).values():
         if isinstance(_value, Kernel):
             register(_value)
