@@ -92,7 +92,7 @@ class Data:
     The structures are those that sampled operands are filled with:
 
     - general: uniform in [-1, 1);
-    - triangular: both triangles are well-conditioned, with a unit diagonal too;
+    - triangular: both triangles are well-conditioned, with a unit diagonal too; the diagonal is real;
     - positive definite: symmetric, Hermitian;
     - reflectors: small entries, as vectors of Householder reflectors beside their unit;
     - Schur form: upper triangular, zeros below; the shifted one's eigenvalues lie apart from the other's;
@@ -183,9 +183,12 @@ class Kernel:
             self._check(argument)
         if len(set(names)) < len(names):
             raise UsageError(f"kernel {self.name}: an argument name occurs twice among {', '.join(names)}")
+        known = {argument.name for argument in self.arguments if isinstance(argument, Flag | Option | Size)}
         for text in self._expressions():
-            if strangers := parse(text).names - set(names):
-                raise UsageError(f"kernel {self.name}: {text!r} uses {min(strangers)!r}, which is no argument")
+            if strangers := parse(text).names - known:
+                raise UsageError(
+                    f"kernel {self.name}: {text!r} uses {min(strangers)!r}, which is no flag, option or size"
+                )
 
     def _expressions(self) -> list[str]:
         texts = [self.flops, self.words, *(text for data in self.data for text in (data.rows, data.columns))]

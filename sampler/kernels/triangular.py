@@ -51,8 +51,8 @@ TRSYL3 = Kernel(
     types="sdcz",
     arguments=(
         *_EQUATION,
-        *(Work("iwork", "liwork", "sd"), Integer("liwork", f"2 * ({_BLOCKS}) + 2", "sd")),
-        *(Work("swork", f"3 * ldswork * ({_BLOCKS})"), Integer("ldswork", _BLOCKS), INFO),
+        *(Work("iwork", f"2 * ({_BLOCKS}) + 2", "sd"), Integer("liwork", f"2 * ({_BLOCKS}) + 2", "sd")),
+        *(Work("swork", f"3 * ({_BLOCKS}) ** 2"), Integer("ldswork", _BLOCKS), INFO),
     ),
     flops="m * n * (m + n)",
     words=_EQUATION_WORDS,
