@@ -157,10 +157,10 @@ class Kernel:
     arguments : tuple
         All its arguments in the order of the Fortran interface.
     flops : str
-        Minimal count of floating-point operations for the real types, an expression over the
+        Minimal count of floating-point operations for the real types, an expression over its
         arguments. A complex operation counts as four (see `flop_factor`).
     words : str
-        Matrix elements moved to and from memory at least, an expression over the arguments.
+        Matrix elements moved to and from memory at least, an expression over the same.
     returns : Data, optional
         The value of a function, as a 1 x 1 operand.
     names : mapping, optional
