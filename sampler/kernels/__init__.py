@@ -19,6 +19,7 @@ from ..kernel import Kernel
 from . import auxiliary, blas1, blas2, blas3, cholesky, lu, qr, reduction, triangular
 
 KERNELS: dict[str, Kernel] = {}
+_ROUTINES: dict[str, tuple[Kernel, str]] = {}
 
 
 def register(kernel: Kernel) -> Kernel:
@@ -27,11 +28,16 @@ def register(kernel: Kernel) -> Kernel:
     Raises
     ------
     UsageError
-        If the name is taken.
+        If its name or a routine of it is taken.
     """
     if kernel.name in KERNELS:
         raise UsageError(f"kernel {kernel.name!r} exists already; choose another name")
+    routines = {kernel.routine(dtype): (kernel, dtype) for dtype in kernel.types}
+    if taken := routines.keys() & _ROUTINES.keys():
+        owner = _ROUTINES[min(taken)][0].name
+        raise UsageError(f"kernel {kernel.name!r}: the routine {min(taken)} is that of kernel {owner!r}; use that one")
     KERNELS[kernel.name] = kernel
+    _ROUTINES.update(routines)
     return kernel
 
 
@@ -40,6 +46,20 @@ def find_kernel(name: str) -> Kernel:
     if name not in KERNELS:
         raise unknown("kernel", name, sorted(KERNELS))
     return KERNELS[name]
+
+
+def find_routine(name: str) -> tuple[Kernel, str]:
+    """The kernel and the data type of a routine.
+
+    Examples
+    --------
+    >>> kernel, dtype = find_routine("izamax")
+    >>> kernel.name, dtype
+    ('iamax', 'z')
+    """
+    if name not in _ROUTINES:
+        raise unknown("routine", name, sorted(_ROUTINES))
+    return _ROUTINES[name]
 
 
 for _module in (blas1, blas2, blas3, cholesky, triangular, lu, qr, reduction, auxiliary):

@@ -1,7 +1,7 @@
 """BLAS level 2: a matrix and vectors."""
 
 from ..kernel import Kernel, Size
-from .arguments import ALPHA, BETA, DIAG, REAL_ALPHA, TRANS, UPLO, K, M, N, column, matrix, vector
+from .arguments import ALPHA, BETA, DIAG, REAL_ALPHA, TRANS, UPLO, M, N, column, matrix, vector
 
 _KL, _KU = Size("kl", given=True), Size("ku", given=True)
 _BANDWIDTH = Size("k", given=True)

@@ -42,9 +42,7 @@ _EQUATION = (
 _EQUATION_WORDS = "m * (m + 1) / 2 + n * (n + 1) / 2 + 2 * m * n"
 
 # C := X with op(A) X + isgn X op(B) = scale C: unblocked, blocked
-TRSYL = Kernel(
-    "trsyl", types="sdcz", arguments=(*_EQUATION, INFO), flops="m * n * (m + n)", words=_EQUATION_WORDS
-)
+TRSYL = Kernel("trsyl", types="sdcz", arguments=(*_EQUATION, INFO), flops="m * n * (m + n)", words=_EQUATION_WORDS)
 _BLOCKS = "max(m, n) // 8 + 2"  # at least as many as of the library's size, which is 8 or more
 TRSYL3 = Kernel(
     "trsyl3",
