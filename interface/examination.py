@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -166,7 +165,7 @@ def _clock(session: Session, overhead: Overhead) -> Iterator[Finding]:
 
 def _libraries() -> Finding:
     found = found_libraries()
-    listed = ", ".join(f"{name} ({Path(path).name})" for name, path in found.items())
+    listed = ", ".join(f"{name} ({library.file_names[0]})" for name, library in found.items())
     return Finding("libraries", listed or "none", "any can be named with --library", bool(found))
 
 

@@ -7,7 +7,7 @@
  * clock.c     bc_now, bc_ticks_per_second, bc_clock_name, bc_cpu, bc_nothing
  * probe.c     bc_probe, bc_usage
  * memory.c    bc_allocate, bc_fill, bc_copy, bc_touch, bc_flush
- * library.c   bc_open, bc_symbol, bc_exit_when_closed
+ * library.c   bc_open, bc_symbol, bc_file_of, bc_import_*, bc_exit_when_closed
  *
  * Ticks are those of the finest clock of the machine (see clock.c).
  */
@@ -125,5 +125,10 @@ int bc_flush(const char *target, int64_t column_bytes, int64_t columns, int64_t 
 void *bc_open(const char *path); /* NULL: see bc_open_error */
 const char *bc_open_error(void);
 void *bc_symbol(void *library, const char *name);
+const char *bc_file_of(const void *address); /* the library that an address belongs to; NULL: none */
+/* What a library takes from others: the name ("" for anything else among its relocations), and another routine for it. */
+int64_t bc_import_count(void *library);
+const char *bc_import_name(void *library, int64_t index);
+int bc_import_bind(void *library, int64_t index, void *routine);
 /* Ends this process as soon as the other end of a pipe or socket is closed. */
 int bc_exit_when_closed(int descriptor);
