@@ -1,8 +1,8 @@
 """Expressions over a kernel's arguments, as text: shapes, flops, memory traffic.
 
 The language is a small part of Python's: numbers, names, ``+ - * / //``, powers with a constant
-exponent, ``max``, ``min``, and ``a if side == 'L' else b``. It is parsed, never evaluated by
-Python, so a declaration read from a file cannot run code.
+exponent (of what is no power itself), ``max``, ``min``, and ``a if side == 'L' else b``. It is
+parsed, never evaluated by Python, so a declaration read from a file cannot run code.
 """
 
 import ast
@@ -149,6 +149,7 @@ def _check(node: ast.AST, text: str) -> None:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         power = node.right.value if isinstance(node.right, ast.Constant) else None
         known = type(power) is int and 0 <= power <= _HIGHEST_POWER
+        known = known and not any(isinstance(inner, ast.Pow) for inner in ast.walk(node.left))
     if not known:
         raise UsageError(f"{text!r} holds what an expression may not: {type(node).__name__}")
 
