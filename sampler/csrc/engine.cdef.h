@@ -74,10 +74,11 @@ typedef struct {
 typedef struct {
     int64_t start;    /* ticks at the beginning */
     int64_t ticks;    /* timed call or region: its duration; probe: the branch loop's; else -1 */
-    int64_t clock;    /* probe: the arithmetic loop's ticks; else -1 */
-    int64_t switches; /* probe: involuntary context switches of this thread so far; else -1 */
-    int64_t faults;   /* probe: page faults of this thread so far; else -1 */
-    int64_t cpu;      /* probe: the CPU's number; else -1 */
+    int64_t clock;    /* probe: the arithmetic loop's ticks; else -1, as the rest */
+    int64_t halt;     /* probe: ticks that it took besides its loops */
+    int64_t switches; /* probe: involuntary context switches of this process so far */
+    int64_t faults;   /* probe: page faults of this process so far */
+    int64_t cpu;      /* probe: number of this thread's CPU; -1 where that is not told */
 } bc_record;
 
 /* Runs `count` operations; `*current` always holds the index of the one in progress. `counters` has
@@ -109,9 +110,10 @@ int bc_cpu(void); /* number of the CPU that runs this thread; -1 if the system d
 void bc_nothing(void); /* an empty routine, to measure the engine's own overhead with */
 void *bc_nothing_address(void);
 
-/* Ticks of the branch loop, which feels a neighbour on the core, and of the arithmetic loop, which does not. */
-void bc_probe(int64_t *branch, int64_t *arithmetic);
-/* Involuntary context switches and page faults of this thread so far. */
+/* Ticks of the branch loop, which feels a neighbour on the core, of the arithmetic loop, which does
+ * not, and of what the probe took besides. */
+void bc_probe(int64_t *branch, int64_t *arithmetic, int64_t *halt);
+/* Involuntary context switches and page faults of this process so far. */
 void bc_usage(int64_t *switches, int64_t *faults);
 
 void *bc_allocate(int64_t bytes);
