@@ -30,6 +30,7 @@ Structure = Literal[
     "Schur form",
     "shifted Schur form",
     "packed triangular",
+    "modified rotation",
     "pivots",
 ]
 Access = Literal["in", "out", "inout"]
@@ -98,6 +99,7 @@ class Data:
     - reflectors: small entries, as vectors of Householder reflectors beside their unit;
     - Schur form: upper triangular, zeros below; the shifted one's eigenvalues lie apart from the other's;
     - packed triangular: well-conditioned in packed and in band storage;
+    - modified rotation: what rotmg returns, a flag of 0 and the entries of H;
     - pivots: integers, row i is to be swapped with an earlier row: valid for any size.
     """
 

@@ -43,6 +43,7 @@ static double entry(int structure, int64_t rows, uint64_t seed, int64_t i, int64
         return i < j ? any / (double)rows : 0.0;
     case BC_PACKED_TRIANGULAR: /* about 1 everywhere: the inverse has two diagonals */
         return real + 1e-3 * any / (double)rows;
+    case BC_MODIFIED_ROTATION: return i == 0 ? 0.0 : any; /* the flag 0: a unit diagonal */
     default: return any;
     }
 }

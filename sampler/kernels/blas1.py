@@ -22,8 +22,8 @@ ROTMG = Kernel(
     "rotmg",
     types="sd",
     arguments=(
-        *(number("d1", "inout"), number("d2", "inout"), number("x1", "inout"), number("y1", "in")),
-        column("param", "out", "5"),
+        *(column("d1", "inout", "1", "positive definite"), column("d2", "inout", "1", "positive definite")),
+        *(number("x1", "inout"), number("y1", "in"), column("param", "out", "5")),
     ),
     flops="11",
     words="12",
@@ -43,7 +43,7 @@ ROT = Kernel(
 ROTM = Kernel(
     "rotm",
     types="sd",
-    arguments=(N, *_X_CHANGED, *_Y_CHANGED, column("param", "in", "5")),
+    arguments=(N, *_X_CHANGED, *_Y_CHANGED, column("param", "in", "5", "modified rotation")),
     flops="4 * n",
     words="4 * n",
 )

@@ -45,12 +45,7 @@ def modified_rotation(param):
 
 @result("rotmg")
 def rotmg(c, x, y):
-    first, second = x.d1 * x.x1**2, x.d2 * x.y1**2
     h = modified_rotation(y.param)
-    if x.d1 < 0 or (second < 0 and abs(first) <= abs(second)):  # there is no such rotation
-        yield h, np.zeros((2, 2))
-        yield np.concatenate([y.d1, y.d2, y.x1]), np.zeros(3)
-        return
     yield h @ np.concatenate([x.x1, x.y1]), np.concatenate([y.x1, [0]])
     yield h.T @ np.diag(np.concatenate([y.d1, y.d2])) @ h, np.diag(np.concatenate([x.d1, x.d2]))
 
