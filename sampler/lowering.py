@@ -382,7 +382,8 @@ class Lowering:
         index, buffer = self.find(view.buffer)
         first = view.row + view.column * view.ld
         if view.ld == buffer.ld:
-            inside = np.all(view.row + view.rows <= buffer.rows) and np.all(view.column + view.columns <= buffer.columns)
+            inside = np.all(view.row + view.rows <= buffer.rows)
+            inside = inside and np.all(view.column + view.columns <= buffer.columns)
         else:  # the same memory with another leading dimension, as Fortran allows
             inside = np.all(first + view.rows + (view.columns - 1) * view.ld <= buffer.elements)
         least = min(int(np.min(extent, initial=0)) for extent in (view.row, view.column, view.rows, view.columns))

@@ -7,11 +7,14 @@ source       bytes -> numbered lines
 memory       named memory, views into it, scratch memory
 invocation   a Fortran argument list -> a call
 machine      statements -> programs on back ends -> results
+waiting      calls that wait, and what each does in a repetition
+round        one go
 results      what comes out
+stream       bytes in, results out
 """
 
 from .machine import Machine
-from .results import Failure, Opened, Output, Printed, Result
+from .results import Failure, Opened, Output, Printed, Result, Shares
 from .stream import play
 
-__all__ = ["Failure", "Machine", "Opened", "Output", "Printed", "Result", "play"]
+__all__ = ["Failure", "Machine", "Opened", "Output", "Printed", "Result", "Shares", "play"]

@@ -88,9 +88,7 @@ def _named(kernel: Kernel, dtype: str, arguments: Sequence[Given]) -> dict[str, 
 class _Reading:
     """Reads the arguments of one call, each when another needs it."""
 
-    def __init__(
-        self, kernel: Kernel, dtype: str, named: dict[str, tuple[Argument, Given]], memory: Memory
-    ) -> None:
+    def __init__(self, kernel: Kernel, dtype: str, named: dict[str, tuple[Argument, Given]], memory: Memory) -> None:
         self._kernel, self._dtype, self._named, self._memory = kernel, dtype, named, memory
         self._known: dict[str, Any] = {}
         self._slots = 0

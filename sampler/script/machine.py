@@ -1,6 +1,7 @@
 """Executes statements: keeps what is named and what waits, and runs it on back ends."""
 
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from types import TracebackType
 from typing import Self
 
@@ -9,7 +10,7 @@ import numpy as np
 from ..backend import Backend
 from ..counters import Counters
 from ..declaration import read_kernels
-from ..errors import BlascastError, UsageError, unknown
+from ..errors import BlascastError, UsageError
 from ..kernel import Kernel
 from ..kernels import KERNELS
 from ..program import Buffer, Operation, buffers_for, calls_of, views_of
@@ -20,6 +21,10 @@ from .results import Failure, Opened, Output, Printed, Shares
 from .round import Round
 from .waiting import FRESH, REGION, Settings, Steps, Waiting
 
+STATEMENTS = (
+    *("allocate", "offset", "free", "call", "hidden", "untimed", "go", "counters", "parallel", "sequence"),
+    *("precondition", "restore", "seed", "print", "kernels"),
+)
 MOST_WAITING = 100_000
 MOST_CALLS = 1_000_000  # of one go: calls times repetitions
 MOST_OF_32_BITS = 2**31 - 1
@@ -38,13 +43,14 @@ class Machine:
         self._open = open_backend
         self._backends: dict[str, Backend] = {}
         self._held: dict[str, list[Buffer]] = {}
-        self._routines = {kernel.routine(dtype): (kernel, dtype) for kernel in KERNELS.values() for dtype in kernel.types}
+        self._routines: dict[str, tuple[Kernel, str]] = {}
         self._memory = Memory()
         self._random = np.random.default_rng(self._memory.seed)
         self._settings = Settings()
         self._counters = Counters()
         self._queue: list[Waiting | Printed] = []
         self._region: _OpenRegion | None = None
+        self.declare(*KERNELS.values())
 
     def __enter__(self) -> Self:
         return self
@@ -149,7 +155,7 @@ class Machine:
 
     def _invoke(self, line: int, statement: say.Invoke) -> None:
         if statement.routine not in self._routines:
-            raise unknown("routine or statement", statement.routine, self._alike(statement.routine))
+            raise self._unknown(statement.routine)
         kernel, dtype = self._routines[statement.routine]
         call = invocation(kernel, dtype, statement.arguments, self._memory)
         if self._region is not None:
@@ -159,53 +165,52 @@ class Machine:
         waiting.steps(1)  # refuses what cannot be, while the line is at hand
         self._wait(waiting)
 
-    def _alike(self, name: str) -> list[str]:
-        """Names that a person may have meant."""
-        close = [routine for routine in sorted(self._routines) if routine[1:] == name[1:] or name.lower() in routine]
-        return close[:10] or [f"{len(self._routines)} routines, see 'blascast sample --help'"]
+    def _unknown(self, name: str) -> UsageError:
+        close = get_close_matches(name, [*self._routines, *STATEMENTS], 5)
+        like = f"; like it are {', '.join(close)}" if close else "; a routine is written with its letter, as dgemm"
+        return UsageError(f"unknown routine or statement {name!r}{like}")
 
     def _bracket(self, line: int, statement: say.Parallel | say.Sequence | say.End) -> None:
         region = self._region
-        match statement:
-            case say.Parallel() if region is None:
-                self._region = _OpenRegion(line)
-            case say.Parallel():
-                raise UsageError(f"the parallel region of line {region and region.line} is open; end it with }} first")
-            case say.Sequence() if region is None:
-                raise UsageError("a sequence stands inside a parallel region; begin one with parallel {")
-            case say.Sequence():
-                region.begin_sequence()
-            case say.End() if region is None:
-                raise UsageError("no parallel region is open, } ends nothing")
-            case say.End() if region.in_sequence:
-                region.end_sequence()
-            case say.End():
-                self._region = None
-                self._wait(region.waiting(self._settings))
+        if isinstance(statement, say.Parallel):
+            self._check_closed()
+            self._region = _OpenRegion(line)
+        elif region is None:
+            raise UsageError("no parallel region is open; begin one with parallel {")
+        elif isinstance(statement, say.Sequence):
+            region.begin_sequence()
+        elif region.in_sequence:
+            region.end_sequence()
+        else:
+            self._region = None
+            self._wait(region.waiting(self._settings))
+
+    def _check_closed(self) -> None:
+        if self._region is not None:
+            raise UsageError(f"the parallel region of line {self._region.line} is open; end it with }} first")
 
     # --- go
 
     def _go(self, go: say.Go) -> Iterator[list[Output]]:
-        if self._region is not None:
-            raise UsageError(f"the parallel region of line {self._region.line} is open; end it with }} first")
-        calls = sum(isinstance(item, Waiting) for item in self._queue)
-        if calls * go.repetitions > MOST_CALLS or len(self._queue) * go.repetitions > 2 * MOST_CALLS:
+        self._check_closed()
+        if len(self._queue) * go.repetitions > MOST_CALLS:
             raise UsageError(
-                f"one go may make {MOST_CALLS} calls, {go.repetitions} repetitions of {calls} are more; go less often"
+                f"one go may make {MOST_CALLS} calls, {go.repetitions} repetitions of {len(self._queue)} are more; "
+                "go less often"
             )
         queue, self._queue = self._queue, []
+        waiting = {index: item for index, item in enumerate(queue) if isinstance(item, Waiting)}
         steps: dict[int, Steps] = {}
         outputs: list[Output] = []
-        for index, item in enumerate(queue):
-            if isinstance(item, Waiting):
-                try:
-                    outputs += self._opened(item.dtype)
-                    steps[index] = self._steps(item, go.repetitions)
-                except UsageError as error:
-                    outputs.append(Failure(item.line, error))
+        for index, item in waiting.items():
+            try:
+                outputs += self._opened(item.dtype)
+                steps[index] = self._steps(item, go.repetitions)
+            except UsageError as error:
+                outputs.append(Failure(item.line, error))
         yield outputs
-        self._allocate(queue, steps)
-        yield self._check(queue, steps)
+        self._allocate([(waiting[index], each) for index, each in steps.items()])
+        yield self._check(waiting, steps)
         events = self._counters.events
         yield Round(queue, steps, self._backends, events, go.repetitions).run(self._random if go.shuffled else None)
         if self._counters.multiplex and steps:
@@ -227,30 +232,28 @@ class Machine:
                 raise UsageError(f"the library takes integers up to {MOST_OF_32_BITS}, got {largest}")
         return waiting.steps(repetitions)
 
-    def _allocate(self, queue: list[Waiting | Printed], steps: dict[int, Steps]) -> None:
+    def _allocate(self, every: list[tuple[Waiting, Steps]]) -> None:
         """Makes the memory that calls need; what is there, stays."""
         for dtype, backend in self._backends.items():
-            items = [(item, steps[i]) for i, item in enumerate(queue) if i in steps and item.dtype == dtype]
+            items = [(waiting, steps) for waiting, steps in every if waiting.dtype == dtype]
             names = dict.fromkeys([buffer.name for buffer in self._held[dtype]])
             names |= dict.fromkeys(name for waiting, _ in items for name in waiting.buffers)
             buffers = self._memory.buffers(names, dtype)
             own = {buffer.name for buffer in buffers}
-            buffers += _others([o for _, each in items for o in each.operations], own)
+            buffers += _others([o for _, steps in items for o in steps.operations], own)
             if buffers != self._held[dtype]:
                 backend.allocate(buffers, keep=True)
                 self._held[dtype] = buffers
 
-    def _check(self, queue: list[Waiting | Printed], steps: dict[int, Steps]) -> list[Output]:
+    def _check(self, waiting: dict[int, Waiting], steps: dict[int, Steps]) -> list[Output]:
         """Gives up what a back end cannot run."""
         failures: list[Output] = []
         for index in list(steps):
-            waiting = queue[index]
-            assert isinstance(waiting, Waiting)
             try:
                 for operation in steps[index].operations:
-                    self._backends[waiting.dtype].check(operation)
+                    self._backends[waiting[index].dtype].check(operation)
             except BlascastError as error:
-                failures.append(Failure(waiting.line, error))
+                failures.append(Failure(waiting[index].line, error))
                 del steps[index]
         return failures
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..call import Extent, View
-from ..errors import UsageError, unknown
+from ..errors import UsageError
 from ..kernel import ITEM_BYTES, Data, Kind, Structure
 from ..program import Buffer
 from ..resources import available_memory
@@ -126,14 +126,15 @@ class Placement:
 class Memory:
     """All memory of a stream, by name.
 
-    What is filled how is decided when a call first uses it, unless it was said.
+    Memory is filled as the first call needs it that needs a structure, unless a structure was asked for.
     """
 
     def __init__(self) -> None:
         self.seed = 1
         self._regions: dict[str, Region] = {}
         self._pools: dict[str, Region] = {}
-        self._structures: dict[str, Structure] = {}
+        self._asked_for: dict[str, Structure] = {}
+        self._needed: dict[str, Structure] = {}
         self._kinds: dict[str, dict[str, Kind]] = {}  # by name and data type of the calls
         self._bytes_left = available_memory() / 2  # every operand may have a second copy, to restore from
 
@@ -151,7 +152,7 @@ class Memory:
         buffer = Buffer(statement.name, statement.rows, statement.columns, ld, seed=seed)
         self._take(bytes_of(buffer.elements, statement.type))
         if statement.structure is not None:
-            self._structures[statement.name] = statement.structure
+            self._asked_for[statement.name] = statement.structure
         self._regions[statement.name] = Region(buffer, statement.type, 0, 0, statement.rows, statement.columns)
 
     def offset(self, statement: Offset) -> None:
@@ -166,8 +167,8 @@ class Memory:
         whole = self.find(statement.of)
         if statement.row + statement.rows > whole.rows or statement.column + statement.columns > whole.columns:
             raise UsageError(
-                f"{statement.name} would be {statement.rows}x{statement.columns} at {statement.row},{statement.column}: "
-                f"{statement.of} has {whole.rows}x{whole.columns}"
+                f"{statement.name} would be {statement.rows}x{statement.columns} at "
+                f"{statement.row},{statement.column}: {statement.of} has {whole.rows}x{whole.columns}"
             )
         self._regions[statement.name] = replace(
             whole,
@@ -185,8 +186,8 @@ class Memory:
             if region.buffer.name == name:
                 self._bytes_left += bytes_of(region.buffer.elements, region.type)
                 self._regions = {other: part for other, part in self._regions.items() if part.buffer.name != name}
-                self._structures.pop(name, None)
-                self._kinds.pop(name, None)
+                for facts in (self._asked_for, self._needed, self._kinds):
+                    facts.pop(name, None)
             else:
                 del self._regions[name]
 
@@ -204,7 +205,9 @@ class Memory:
             )
         return self._regions[name]
 
-    def region(self, operand: Operand | Scratch, data: Data, dtype: str, slot: int, shape: tuple[int, int, int]) -> Region:
+    def region(
+        self, operand: Operand | Scratch, data: Data, dtype: str, slot: int, shape: tuple[int, int, int]
+    ) -> Region:
         """The region that an operand of a call names, or scratch memory.
 
         Parameters
@@ -230,9 +233,12 @@ class Memory:
         else:
             region = self.find(operand.name)
         if region.type != letter:
-            raise UsageError(f"{data.name} must be of the type {letter}, {region.buffer.name} is of the type {region.type}")
+            raise UsageError(
+                f"{data.name} must be of the type {letter}, {region.buffer.name} is of the type {region.type}"
+            )
         own_layout = shape[2] == region.buffer.ld or 1 in shape[:2]
-        self._structures.setdefault(region.buffer.name, data.structure if own_layout else "general")
+        if own_layout and data.structure != "general":
+            self._needed.setdefault(region.buffer.name, data.structure)
         self._kinds.setdefault(region.buffer.name, {}).setdefault(dtype, data.kind)
         return region
 
@@ -242,15 +248,17 @@ class Memory:
         return [
             replace(
                 regions[name].buffer,
-                structure=self._structures[name],
+                structure=self._asked_for.get(name) or self._needed.get(name, "general"),
                 kind=self._kinds[name][dtype],
             )
             for name in names
             if name in regions
         ]
 
-    def _scratch(self, elements: int, letter: Letter, structure: Structure, slot: int, shape: tuple[int, int, int]) -> Region:
-        """Memory that all calls share: for each slot as much as the largest needs, for each shape where it has structure."""
+    def _scratch(
+        self, elements: int, letter: Letter, structure: Structure, slot: int, shape: tuple[int, int, int]
+    ) -> Region:
+        """Memory that all calls share: for each slot as much as the largest needs; by shape where it has structure."""
         if structure in ("general", "pivots"):
             name, layout = f"[{slot} {letter}]", (elements, 1, max(1, elements))
         else:
@@ -277,8 +285,8 @@ class Memory:
         """Refuses what would not fit beside all that is there."""
         if needed > self._bytes_left:
             raise UsageError(
-                f"{needed / 1e9:.2f} GB are needed, {self._bytes_left / 1e9:.2f} GB are left (half of the memory that was "
-                "available, as every operand may have a second copy); choose smaller sizes, or free some"
+                f"{needed / 1e9:.2f} GB are needed, {self._bytes_left / 1e9:.2f} GB are left (half of the memory that "
+                "was available, as every operand may have a second copy); choose smaller sizes, or free some"
             )
         self._bytes_left -= needed
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ..counters import Counters
-from ..errors import UsageError, unknown
+from ..errors import UsageError
 from ..precondition import precondition_of
 from . import statements as say
 from .jsonl import read_object
@@ -45,10 +45,15 @@ def _allocate(words: Sequence[str]) -> say.Allocate:
     plain, options = _options("allocate", words, ("ld", "structure", "seed"))
     if not 3 <= len(plain) <= 4:
         raise UsageError(f"allocate takes NAME TYPE ROWS [COLUMNS], got {len(plain)} words")
-    sizes = [integer(word, what) for word, what in zip(plain[2:], ("rows", "columns"), strict=False)]
-    numbers = {name: integer(options[name], name) for name in ("ld", "seed") if name in options}
-    structure = say.structure_of(options["structure"]) if "structure" in options else None
-    return say.Allocate(plain[0], plain[1], *sizes, structure=structure, **numbers)
+    return say.Allocate(
+        name=plain[0],
+        type=plain[1],
+        rows=integer(plain[2], "rows"),
+        columns=integer(plain[3], "columns") if len(plain) == 4 else 1,
+        ld=integer(options["ld"], "ld") if "ld" in options else None,
+        structure=say.structure_of(options["structure"]) if "structure" in options else None,
+        seed=integer(options["seed"], "seed") if "seed" in options else None,
+    )
 
 
 def _offset(words: Sequence[str]) -> say.Offset:
@@ -88,7 +93,7 @@ def _go(words: Sequence[str]) -> say.Go:
     plain = words[:-1] if shuffled else words
     if len(plain) > 1:
         raise UsageError(f"go takes [REPETITIONS] [{SHUFFLED}], got {say.short(' '.join(words))}")
-    return say.Go(*(integer(word, "the number of repetitions") for word in plain), shuffled=shuffled)
+    return say.Go(integer(plain[0], "the number of repetitions") if plain else 1, shuffled)
 
 
 def _counters(words: Sequence[str]) -> say.Count:

@@ -233,7 +233,20 @@ class Load:
 
 
 Statement: TypeAlias = (
-    Allocate | Offset | Free | Invoke | Go | Count | Parallel | Sequence | End | Precede | Restored | Seed | Print | Load
+    Allocate
+    | Offset
+    | Free
+    | Invoke
+    | Go
+    | Count
+    | Parallel
+    | Sequence
+    | End
+    | Precede
+    | Restored
+    | Seed
+    | Print
+    | Load
 )
 
 
