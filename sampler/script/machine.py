@@ -17,14 +17,11 @@ from ..program import Buffer, Operation, buffers_for, calls_of, views_of
 from . import statements as say
 from .invocation import Invocation, invocation
 from .memory import Memory
+from .reader import VERBS
 from .results import Failure, Opened, Output, Printed, Shares
 from .round import Round
 from .waiting import FRESH, REGION, Settings, Steps, Waiting
 
-STATEMENTS = (
-    *("allocate", "offset", "free", "call", "hidden", "untimed", "go", "counters", "parallel", "sequence"),
-    *("precondition", "restore", "seed", "print", "kernels"),
-)
 MOST_WAITING = 100_000
 MOST_CALLS = 1_000_000  # of one go: calls times repetitions
 MOST_OF_32_BITS = 2**31 - 1
@@ -166,11 +163,11 @@ class Machine:
         self._wait(waiting)
 
     def _unknown(self, name: str) -> UsageError:
-        close = get_close_matches(name, [*self._routines, *STATEMENTS], 5)
+        close = get_close_matches(name, [*self._routines, *VERBS], 5)
         like = f"; like it are {', '.join(close)}" if close else "; a routine is written with its letter, as dgemm"
         return UsageError(f"unknown routine or statement {name!r}{like}")
 
-    def _bracket(self, line: int, statement: say.Parallel | say.Sequence | say.End) -> None:
+    def _bracket(self, line: int, statement: say.Bracket) -> None:
         region = self._region
         if isinstance(statement, say.Parallel):
             self._check_closed()

@@ -156,3 +156,4 @@ _VERBS: dict[str, Callable[[Sequence[str]], say.Statement]] = {
     "seed": _seed,
     "kernels": _kernels,
 }
+VERBS = (*(verb for verb in _VERBS if verb != "}"), "print")

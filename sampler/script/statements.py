@@ -232,21 +232,9 @@ class Load:
             raise UsageError(f"kernels takes the path of a file, got {short(self.path)}")
 
 
+Bracket: TypeAlias = Parallel | Sequence | End
 Statement: TypeAlias = (
-    Allocate
-    | Offset
-    | Free
-    | Invoke
-    | Go
-    | Count
-    | Parallel
-    | Sequence
-    | End
-    | Precede
-    | Restored
-    | Seed
-    | Print
-    | Load
+    Allocate | Offset | Free | Invoke | Bracket | Go | Count | Precede | Restored | Seed | Print | Load
 )
 
 
