@@ -45,6 +45,7 @@ class Machine:
         self._random = np.random.default_rng(self._memory.seed)
         self._settings = Settings()
         self._counters = Counters()
+        self._counters_line = 0
         self._queue: list[Waiting | Printed] = []
         self._region: _OpenRegion | None = None
         self.declare(*KERNELS.values())
@@ -83,6 +84,7 @@ class Machine:
             case say.Go():
                 yield from self._go(statement)
             case say.Count(counters):
+                self._counters_line = line
                 self._count(counters)
             case say.Parallel() | say.Sequence() | say.End():
                 self._bracket(line, statement)
@@ -159,7 +161,8 @@ class Machine:
             self._region.add(call, statement.mode, self._settings)
             return
         waiting = Waiting(line, statement.routine, ((call,),), False, statement.mode, self._settings)
-        waiting.steps(1)  # refuses what cannot be, while the line is at hand
+        if self._settings.precondition is not None:
+            waiting.steps(1)  # refuses an operand that the call has not, while the line is at hand
         self._wait(waiting)
 
     def _unknown(self, name: str) -> UsageError:
@@ -190,6 +193,8 @@ class Machine:
 
     def _go(self, go: say.Go) -> Iterator[list[Output]]:
         self._check_closed()
+        if not self._queue:
+            return
         if len(self._queue) * go.repetitions > MOST_CALLS:
             raise UsageError(
                 f"one go may make {MOST_CALLS} calls, {go.repetitions} repetitions of {len(self._queue)} are more; "
@@ -219,8 +224,12 @@ class Machine:
             return []
         backend = self._backends[dtype] = self._open(dtype)
         self._held[dtype] = []
-        self._count(self._counters)
-        return [Opened(backend.setup, backend.clock_name, backend.ticks_per_second)]
+        opened = Opened(backend.setup, backend.clock_name, backend.ticks_per_second)
+        try:
+            self._count(self._counters)
+        except UsageError as error:  # asked for when there was no back end yet to refuse it
+            return [opened, Failure(self._counters_line, error)]
+        return [opened]
 
     def _steps(self, waiting: Waiting, repetitions: int) -> Steps:
         if self._backends[waiting.dtype].setup.library.integer_bits == 32:

@@ -94,9 +94,8 @@ class Placement:
         empty = self.rows == 0 or self.columns == 0
         if (self.first if empty else last) > self.region.elements or not (empty or self._fits):
             raise UsageError(
-                f"{self.label} would take {self.rows}x{self.columns} with the leading dimension {self.ld} from element "
-                f"{self.first} on, {self.region.buffer.name} has {self.region.rows}x{self.region.columns} with "
-                f"{self.region.buffer.ld}; make it larger"
+                f"{self.label} would take {self.rows}x{self.columns} with the leading dimension {self.ld}, it has "
+                f"{self.region.rows}x{self.region.columns} with {self.region.buffer.ld}; make it larger"
             )
 
     @property
@@ -259,13 +258,16 @@ class Memory:
         self, elements: int, letter: Letter, structure: Structure, slot: int, shape: tuple[int, int, int]
     ) -> Region:
         """Memory that all calls share: for each slot as much as the largest needs; by shape where it has structure."""
+        rows, columns, ld = shape
+        least = rows + (columns - 1) * ld if rows and columns else 0
+        if elements < least:
+            raise UsageError(
+                f"[{elements}] is too small, {rows}x{columns} with the leading dimension {ld} take {least}"
+            )
         if structure in ("general", "pivots"):
             name, layout = f"[{slot} {letter}]", (elements, 1, max(1, elements))
         else:
             name, layout = f"[{slot} {letter} {structure} {shape[0]}x{shape[1]} ld {shape[2]}]", shape
-            least = shape[2] * (shape[1] - 1) + shape[0]
-            if elements < least:
-                raise UsageError(f"[{elements}] is too small, {least} elements are needed")
         pool = self._pools.get(name)
         buffer = Buffer(name, *layout, seed=slot)
         if pool is None or pool.buffer.elements < buffer.elements:

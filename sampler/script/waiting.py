@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..call import Call, View
 from ..errors import UsageError
@@ -31,7 +32,7 @@ class Settings:
     restored: frozenset[str] | None = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Steps:
     """What a waiting call does in a repetition.
 
@@ -46,12 +47,12 @@ class Steps:
     operations: tuple[Operation, ...]
     acting: int
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Records that a repetition leaves."""
         return sum(map(_rows, self.operations))
 
-    @property
+    @cached_property
     def row(self) -> int:
         """Index of the call's record among them."""
         return sum(map(_rows, self.operations[: self.acting]))
