@@ -121,7 +121,7 @@ def test_hidden_and_untimed_calls_are_made_but_not_reported() -> None:
     (result,) = results(text)
     assert result.line == 6
     (cold,) = results(ABC + GEMM)
-    assert cold.seconds > 1.5 * result.seconds  # the simulated machine has a cache, which they filled
+    assert cold.seconds > 1.2 * result.seconds  # the simulated machine has a cache, which they filled
 
 
 def test_times_are_those_of_the_machine() -> None:
@@ -196,7 +196,8 @@ def test_json_and_text_say_the_same() -> None:
          {"do": "offset", "name": "B", "of": "A", "row": 1, "column": 2, "rows": 3, "columns": 4, "step": [5, -6]}),
         ("free A B", {"do": "free", "names": ["A", "B"]}),
         ("zscal 5 1,-2 A[1,2] 3", {"do": "call", "routine": "zscal", "arguments": [5, [1, -2], "A[1,2]", 3]}),
-        ("hidden f [7] _ 1.5 A+3", {"do": "call", "routine": "f", "arguments": [[7], None, 1.5, "A+3"], "mode": "hidden"}),
+        ("hidden f [7] _ 1.5 A+3",
+         {"do": "call", "routine": "f", "arguments": [[7], None, 1.5, "A+3"], "mode": "hidden"}),
         ("go 3 shuffled", {"do": "go", "repetitions": 3, "shuffled": True}),
         ("counters page-faults multiplex", {"do": "counters", "events": ["page-faults"], "multiplex": True}),
         ("parallel {", {"do": "parallel"}),
@@ -313,7 +314,7 @@ REFUSED = [
     ("dgmm N", "unknown routine or statement 'dgmm'; like it are .*dgemm"),
     ("qqqqqqqq", "a routine is written with its letter, as dgemm"),
     ("dgemm N N 1 1 1", "dgemm takes transA transB m n k alpha A lda B ldb beta C ldc: 13 arguments, got 5"),
-    ("dgemm N N 101 1 1 1 M 101 M 100 0 M 101", "dgemm: A = M would take 101x1 .* it has 100x100"),
+    ("dgemm N N 101 1 100 1 M 101 M 100 0 M 101", "dgemm: A = M would take 101x100 .* it has 100x100"),
     ("dgemm X N 1 1 1 1 M 1 M 1 0 M 1", "dgemm: transA must be one of N, T, C, got X"),
     ("dgemm N N -1 1 1 1 M 1 M 1 0 M 1", "dgemm: m must be an integer of at least 0, got -1"),
     ("dgemm N N 9 9 9 1 M 8 M 9 0 M 9", "dgemm: the leading dimension of A must be at least 9, got 8"),
@@ -327,8 +328,8 @@ REFUSED = [
     ("dscal 9 1.0 M+9993 1", r"dscal: x = M\+9993 would take 9x1"),
     ("sscal 9 1.0 M 1", "sscal: x must be of the type s, M is of the type d"),
     ("dscal 9 1.0 M( 1", "an argument is a letter, a number"),
-    ("dscal 99999999999999999999 1.0 M 1", "an argument is a letter, a number"),
-    ("dgeqrf 9 9 M 9 [9] [1] _", r"dgeqrf takes .*: 8 arguments, got 7"),
+    ("dscal 99999999999999999999 1.0 M 1", "dscal: n must be an integer of at least 0, got 1e[+]20"),
+    ("dgeqrf 9 9 M 9 [9] [1]", r"dgeqrf takes m n A lda tau .work. .lwork. .info.: 8 arguments, got 6"),
     ("dgeqrf 9 9 M 9 [9] [1] _ _", r"dgeqrf: work must be scratch memory of \[\d+\] elements or more, got \[1\]"),
     ("dgeqrf 9 9 M 9 [9] _ -1 _", r"dgeqrf: lwork is \d+ here, got -1"),
     ("dpotrf L 9 M 9 M", "dpotrf: info is reported where it is not 0, got M"),
@@ -391,13 +392,13 @@ def test_lines_that_are_no_text(line: bytes, message: str) -> None:
 
 def test_too_many_calls_may_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_module, "MOST_WAITING", 3)
-    with pytest.raises(UsageError, match="^line 4: 3 calls wait, and no more may"):
+    with pytest.raises(UsageError, match=r"^line 4: 3 calls wait, and no more may"):
         outputs("dscal 1 1.0 [1] 1\n" * 9)
 
 
 def test_what_was_measured_before_an_error_has_come_out() -> None:
     found: list[Output] = []
-    with Machine(simulated) as machine, pytest.raises(UsageError, match="^line 7"):
+    with Machine(simulated) as machine, pytest.raises(UsageError, match=r"^line 7"):
         for batch in play(io.BytesIO(f"{ABC}{GEMM}go\n{GEMM}foo\n{GEMM}".encode()), machine):
             found += batch
     assert [output.line for output in found if isinstance(output, Result)] == [4]
@@ -579,7 +580,8 @@ def test_an_illegal_argument_costs_its_call(toy: Callable[..., str], tmp_path: P
 @pytest.mark.parametrize("words", ["", "shuffled"])
 def test_a_status_that_is_not_0_costs_its_calls(words: str) -> None:
     text = (
-        "allocate G d 9 9 structure=general\nallocate S d 9 9\nrestore all\ndpotrf L 9 G 9\ndpotrf L 9 S 9\ndpotrf U 9 G 9\n"
+        "allocate G d 9 9 structure=general\nallocate S d 9 9\nrestore all\n"
+        "dpotrf L 9 G 9\ndpotrf L 9 S 9\ndpotrf U 9 G 9\n"
         f"offset P G 0 0 4 4 step=0,1\ndpotrf L 4 P 9\ngo 4 {words}"
     )
     report = blascast.sample(text)
