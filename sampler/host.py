@@ -303,12 +303,8 @@ class WorkerBackend:
     def _check_calls(self, lowered: LoweredProgram, process: WorkerProcess, records: Records) -> None:
         """Refuses calls that reported an illegal value or a failure."""
         failures: list[tuple[str, Call | None]] = []
-        if illegal := _ILLEGAL.search(process.new_output()):
-            routine, number = illegal[1].lower(), illegal[2]
-            calls = [source for part in lowered.parts for source in part.sources if isinstance(source, Call)]
-            call_named = next((c for c in calls if c.kernel.routine(self.setup.dtype) == routine), None)
-            name = self._name(call_named) if call_named else routine
-            failures.append((f"{name} refused its argument number {number} as illegal", call_named))
+        for routine, number in dict(_ILLEGAL.findall(process.new_output())).items():
+            failures += self._illegal(lowered, routine.lower(), f"refused its argument number {number} as illegal")
         for call, places in lowered.infos:
             statuses = self._memory.integers(places, self.setup.library.integer_bits)
             if (failed := np.flatnonzero(statuses)).size:
@@ -318,6 +314,13 @@ class WorkerBackend:
             first, *others = (KernelFailed(f"{what}; setup: {self.setup}", records, call) for what, call in failures)
             first.others = tuple(others)
             raise first
+
+    def _illegal(self, lowered: LoweredProgram, routine: str, what: str) -> list[tuple[str, Call | None]]:
+        """The calls that a library may mean when it names a routine: it does not say which call it was."""
+        sources = {id(source): source for part in lowered.parts for source in part.sources}.values()
+        calls = [s for s in sources if isinstance(s, Call) and s.kernel.routine(self.setup.dtype) == routine]
+        remark = f" (or another of {len(calls)} calls of {routine})" if len(calls) > 1 else ""
+        return [(f"{self._name(call)} {what}{remark}", call) for call in calls] or [(f"{routine} {what}", None)]
 
     def _name(self, call: Call) -> str:
         return f"{self.setup.dtype}{call}"

@@ -23,7 +23,8 @@ from blascast.cli import run
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import BlascastError, LibraryError, UsageError
 from blascast.sampler.host import WorkerBackend
-from blascast.sampler.kernels import find_kernel
+from blascast.sampler.kernel import Argument, Data, Flag, Inc, Ld, Option, Scalar, Size
+from blascast.sampler.kernels import KERNELS, find_kernel
 from blascast.sampler.program import Buffer, Run
 from blascast.sampler.script import Failure, Machine, Output, Result, play
 from blascast.sampler.script import machine as machine_module
@@ -288,6 +289,38 @@ def test_contents_stay_when_memory_is_added(real: WorkerBackend) -> None:
     np.testing.assert_array_equal(real.read("B"), np.full((2, 2), 5.0))
     real.allocate([second])
     assert not np.array_equal(real.read("B"), np.full((2, 2), 5.0))
+
+
+def fortran(argument: Argument, dtype: str) -> str:
+    """A valid argument; what follows from others is left out."""
+    match argument:
+        case Flag():
+            return argument.letters_for(dtype)[-1]
+        case Option(_, values):
+            return str(values[-1])
+        case Size():
+            return "8"
+        case Scalar(_, kind):
+            return "0.5,0.25" if kind == "element" and dtype in "cz" else "0.5"
+        case Data():
+            return "[2000]"
+        case Ld():
+            return "40"
+        case Inc():
+            return "2"
+    return "_"
+
+
+@pytest.mark.parametrize("library", ["simulated", "scipy"])
+def test_every_kernel_can_be_called(library: str) -> None:
+    lines = ["restore all"]
+    for kernel in KERNELS.values():
+        for dtype in kernel.types:
+            arguments = (fortran(argument, dtype) for argument in kernel.arguments_for(dtype))
+            lines.append(" ".join([kernel.routine(dtype), *arguments]))
+    report = blascast.sample([*lines, "go 2"], library=library)
+    assert [failure for failure in report.failures if not isinstance(failure.error, LibraryError)] == []
+    assert len(report.results) + 2 * len(report.failures) == 2 * len(lines) - 2
 
 
 # --- refusals
@@ -565,6 +598,15 @@ def test_a_crash_costs_its_call_and_the_rest_goes_on(toy: Callable[..., str], tm
     assert [failure.line for failure in report.failures] == [3, 5]
     assert re.match(r"line 3: dsegv.* crashed \(Segmentation fault\).* filled anew", str(report.failures[0]))
     assert "ended its process" in str(report.failures[1])
+
+
+def test_an_illegal_argument_of_one_of_several_calls_costs_them_all() -> None:
+    scratch = "[200] 10 [20]"
+    text = f"dscal 9 1.0 [9] 1\ndorgqr 5 5 5 {scratch}\ndorgqr 5 9 5 {scratch}\ndgeqrt 8 8 9 [200] 10 [200] 9\ngo 2"
+    report = blascast.sample(text)
+    assert [(r.line, r.repetition) for r in report.results] == [(1, 0), (1, 1)]
+    assert [failure.line for failure in report.failures] == [2, 3, 4]
+    assert "refused its argument number 2 as illegal (or another of 2 calls of dorgqr)" in str(report.failures[0])
 
 
 def test_an_illegal_argument_costs_its_call(toy: Callable[..., str], tmp_path: Path) -> None:

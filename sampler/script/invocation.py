@@ -110,8 +110,8 @@ class _Reading:
         match argument:
             case Flag(name):
                 letters = argument.letters_for(self._dtype)
-                letter = value.name.upper() if isinstance(value, Operand) and value == Operand(value.name) else None
-                if letter is None or len(letter) != 1 or letter not in letters:
+                letter = show(value).upper()
+                if len(letter) != 1 or letter not in letters:
                     raise UsageError(f"{name} must be one of {', '.join(letters)}, got {show(value)}")
                 return letter
             case Option(name, known):
