@@ -222,7 +222,7 @@ def test_the_first_call_is_never_a_sample(quiet: SimulatedBackend) -> None:
     programs: list[list] = []
     run = quiet.run
 
-    def spy(operations):  # type: ignore[no-untyped-def]
+    def spy(operations, *rest):  # type: ignore[no-untyped-def]
         programs.append(list(operations))
         return run(operations)
 
