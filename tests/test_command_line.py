@@ -321,7 +321,9 @@ def test_an_interrupted_question_resumes(home: Path) -> None:
     """Samples taken before the interrupt are not taken again."""
     command = [sys.executable, "-P", "-m", "blascast", "rank", "cholesky", "--n", "300", "--b", "96"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    time.sleep(1.5)
+    while not any('"samples"' in journal.read_text() for journal in (home / "journals").glob("*.journal")):
+        assert process.poll() is None
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
     with sqlite3.connect(home / "samples.sqlite") as database:
