@@ -38,6 +38,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that programs run on."""
+        ...
+
+    @property
     def overhead(self) -> Overhead:
         """What timing itself costs."""
         ...
@@ -64,6 +69,23 @@ class Backend(Protocol):
         KernelFailed
             If a routine crashes, hangs, ends its process or reports an illegal value; the error's
             `records` holds what was timed before.
+        """
+        ...
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth by the triad a := b + s c of STREAM, one thread on each of the given CPUs.
+
+        Parameters
+        ----------
+        cpus : sequence of int
+        memory_bytes : int
+            Of the three arrays together.
+
+        Returns
+        -------
+        float
+            Bytes read and written for a second, the best of several runs; what a processor reads of `a`
+            before it writes is not counted.
         """
         ...
 

@@ -25,6 +25,8 @@ from .resources import available_memory, claim_cpus
 from .setup import Library, Setup, SetupRequest, this_machine
 
 HANG_SECONDS = 60.0
+TRIAD_BYTES = 24  # of one element of a := b + s c
+TRIAD_REPETITIONS = 5
 _RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches")])
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
 
@@ -81,6 +83,11 @@ class WorkerBackend:
         return str(self._opened["clock"])
 
     @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that the worker is pinned to."""
+        return tuple(self._cpus)
+
+    @property
     def process_id(self) -> int | None:
         """The worker's, while it lives."""
         return self._process.popen.pid if self._process else None
@@ -117,6 +124,17 @@ class WorkerBackend:
             records = self._records(shared, len(operations))
         self._check_answer(answer, calls, process, records)
         return records
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth of threads on the given CPUs; see `Backend.triad_bytes_per_second`."""
+        self._alive()
+        elements = max(1, memory_bytes // (TRIAD_BYTES * len(cpus)))
+        request = {"do": "triad", "cpus": list(cpus), "elements": elements, "repetitions": TRIAD_REPETITIONS}
+        try:
+            ticks = self._ask(request)["ticks"]
+        except Died as death:
+            raise LibraryError(f"measuring the memory's bandwidth failed: the worker {death}") from None
+        return TRIAD_BYTES * elements * len(cpus) * self.ticks_per_second / float(ticks)
 
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Sets the contents of an operand (rows x columns)."""

@@ -91,6 +91,7 @@ class SimulatedBackend:
         machine = Machine("simulated processor", "none", (Cache(1, 32 << 10), Cache(2, CACHE_BYTES)))
         library = Library("simulated", "1", "", "", "", 32, "", "")
         self.setup = Setup(machine, library, dtype, threads, pinned=True)
+        self.cpus = tuple(range(threads))
         self.now = 0.0
         self._disturbances = disturbances
         self._random = np.random.default_rng(seed)
@@ -130,6 +131,11 @@ class SimulatedBackend:
                 case program.Flush(view):
                     self._cached.pop(view.buffer, None)
         return Records(times[0], times[1], times[2], times[3], switches)
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Its memory has one rate, however many threads ask."""
+        self._pass(memory_bytes / MEMORY_BYTES_PER_SECOND)
+        return MEMORY_BYTES_PER_SECOND
 
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Not possible: there are no contents."""

@@ -140,6 +140,14 @@ class Worker:
         size = self.shapes[index]["elements"] * self._bytes(index)
         return bytes(ffi.buffer(ffi.cast("char *", self.buffers[index]), size))
 
+    def triad(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs the triad on threads pinned to the given CPUs, for the memory's bandwidth."""
+        cpus = ffi.new("int32_t[]", request["cpus"])
+        ticks = lib.bc_triad_ticks(cpus, len(cpus), request["elements"], request["repetitions"])
+        if ticks < 0:
+            raise Refused(f"no memory or no threads for a triad on {len(cpus)} CPUs; use fewer threads")
+        return {"ticks": ticks}
+
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs a program; the records are left in shared memory, behind the index of the current operation."""
         keep: list[Any] = []
