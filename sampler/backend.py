@@ -43,6 +43,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def allowed_cpus(self) -> tuple[int, ...]:
+        """The CPUs that they might run on."""
+        ...
+
+    @property
     def overhead(self) -> Overhead:
         """What timing itself costs."""
         ...

@@ -21,7 +21,7 @@ from .libraries import library_path
 from .lowering import Lowering
 from .process import Died, WorkerProcess
 from .program import Buffer, Operation, Records
-from .resources import available_memory, claim_cpus
+from .resources import allowed_cpus, available_memory, claim_cpus
 from .setup import Library, Setup, SetupRequest, this_machine
 
 HANG_SECONDS = 60.0
@@ -86,6 +86,11 @@ class WorkerBackend:
     def cpus(self) -> tuple[int, ...]:
         """The CPUs that the worker is pinned to."""
         return tuple(self._cpus)
+
+    @property
+    def allowed_cpus(self) -> tuple[int, ...]:
+        """The CPUs that this process may use."""
+        return tuple(allowed_cpus())
 
     @property
     def process_id(self) -> int | None:

@@ -79,6 +79,7 @@ class SimulatedBackend:
         If more threads than its four CPUs are asked for.
     """
 
+    allowed_cpus = tuple(range(CPUS))
     ticks_per_second = TICKS_PER_SECOND
     overhead = Overhead(0.0, 0.0, 0.0, 0.0)
     clock_name = "simulated"
