@@ -15,7 +15,7 @@ Exponents = tuple[tuple[int, ...], ...]
 _HIGHEST_LEVERAGE = 0.95
 
 
-def monomials(kernel: Kernel, flags: dict[str, str], overfitting: int) -> Exponents:
+def monomials(kernel: Kernel, flags: dict[str, str | int], overfitting: int) -> Exponents:
     """Exponents of all monomials that the kernel's flop polynomial spans, raised in each size.
 
     Every monomial of the flop count brings all that divide it (dissertation, section 3.2.4).

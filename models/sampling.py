@@ -53,8 +53,8 @@ class Case:
     """
 
     kernel: Kernel
-    flags: Mapping[str, str]
-    scalars: Mapping[str, float]
+    flags: Mapping[str, str | int]
+    scalars: Mapping[str, complex]
 
     @property
     def name(self) -> str:
@@ -65,7 +65,7 @@ class Case:
         """The call of given sizes on operands of their own."""
         sizes = dict(zip(self.kernel.sizes, point, strict=True))
         operands = self._operands({**self.flags, **sizes}, ld)
-        values: list[View | str | float] = []
+        values: list[View | str | complex] = []
         for argument in self.kernel.bound:
             if isinstance(argument, Data):
                 values.append(operands[argument.name])

@@ -4,6 +4,7 @@ Sizes and offsets may be numbers, or integer arrays of one shape; an array-value
 one call per entry, and is what predictions are computed from.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from .errors import UsageError
 from .expression import parse
-from .kernel import Data, Flag, Kernel, Scalar, Structure
+from .kernel import Bound, Data, Flag, Kernel, Kind, Option, Scalar, Size, Structure
 
 Extent: TypeAlias = int | npt.NDArray[np.int64]
 
@@ -30,7 +31,7 @@ class View:
     row, column, rows, columns : int or integer arrays of one shape
     ld : int
         Leading dimension of the buffer, in elements.
-    structure : str, optional
+    structure, kind : str, optional
         What the buffer must be filled with; by default what the first kernel called needs.
     owner : integer array, optional
         For array-valued views: the configuration that each entry belongs to.
@@ -44,6 +45,35 @@ class View:
     ld: int
     structure: Structure | None = None
     owner: npt.NDArray[np.int64] | None = None
+    kind: Kind | None = None
+
+    @property
+    def increment(self) -> int:
+        """Elements from one entry to the next, as a vector: 1 along a column, ld along a row."""
+        return 1 if np.all(self.columns == 1) else self.ld
+
+    @property
+    def vector_shape(self) -> tuple[Extent, Extent]:
+        """Its shape as a column vector.
+
+        Raises
+        ------
+        UsageError
+            If it is neither one column nor one row.
+        """
+        if np.all(self.columns == 1):
+            return self.rows, 1
+        if np.all(self.rows == 1):
+            return self.columns, 1
+        raise UsageError(f"a vector must be one row or one column, got {self}")
+
+    def entry(self, index: int) -> "View":
+        """One of the views that an array-valued view stands for; a scalar view is every entry of itself."""
+        row, column, rows, columns = (
+            int(extent) if np.ndim(extent) == 0 else int(np.ravel(extent)[index])
+            for extent in (self.row, self.column, self.rows, self.columns)
+        )
+        return replace(self, row=row, column=column, rows=rows, columns=columns, owner=None)
 
     def part(self, row: Extent, column: Extent, rows: Extent, columns: Extent) -> "View":
         """The sub-view that begins at (row, column) of this one."""
@@ -79,19 +109,21 @@ class Call:
         return {a.name: v for a, v in zip(self.kernel.bound, self.values, strict=True) if isinstance(a, Data)}
 
     @property
-    def flags(self) -> dict[str, str]:
-        """The flags by argument name."""
-        return {a.name: v for a, v in zip(self.kernel.bound, self.values, strict=True) if isinstance(a, Flag)}
+    def flags(self) -> dict[str, str | int]:
+        """The flags and options by argument name."""
+        return {a.name: v for a, v in zip(self.kernel.bound, self.values, strict=True) if isinstance(a, Flag | Option)}
 
     @property
-    def scalars(self) -> dict[str, float]:
+    def scalars(self) -> dict[str, complex]:
         """The scalar factors by argument name."""
         return {a.name: v for a, v in zip(self.kernel.bound, self.values, strict=True) if isinstance(a, Scalar)}
 
     @property
     def case(self) -> str:
-        """Its flags and the class of its scalars, such as ``"RLTN 1"``: one sub-model each."""
-        return case_of(self.flags, self.scalars)
+        """Its flags and the class of its scalars and increments, such as ``"RLTN 1"``: one sub-model each."""
+        views = self.views
+        increments = [views[data.name].increment for data in self.kernel.data if data.name in self.kernel.vectors]
+        return case_of(self.flags, self.scalars, increments)
 
     @property
     def overwritten(self) -> tuple[View, ...]:
@@ -112,22 +144,31 @@ class Call:
         """Bytes moved to and from memory at least."""
         return self.kernel.byte_count({**self.flags, **self.sizes}, dtype)
 
+    def entry(self, index: int) -> "Call":
+        """One of the calls that an array-valued call stands for."""
+        values = tuple(value.entry(index) if isinstance(value, View) else value for value in self.values)
+        sizes = {name: int(size if np.ndim(size) == 0 else np.ravel(size)[index]) for name, size in self.sizes.items()}
+        return Call(self.kernel, values, sizes)
+
     def __str__(self) -> str:
         sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
         lds = sorted({view.ld for view in self.views.values()})
         return f"{self.kernel.name}({self.case}; {sizes}; ld {'/'.join(map(str, lds))})"
 
 
-def case_of(flags: dict[str, str], scalars: dict[str, float]) -> str:
-    """The case of given flags and scalars.
+def case_of(flags: Mapping[str, str | int], scalars: Mapping[str, complex], increments: Sequence[int] = ()) -> str:
+    """The case of given flags, scalars and increments.
 
     Examples
     --------
     >>> case_of({"uplo": "L", "trans": "N"}, {"alpha": -1, "beta": 0.5})
     'LN -1 other'
+    >>> case_of({}, {"alpha": 2}, [1, 520])
+    'other inc 1,other'
     """
-    classes = [str(int(value)) if value in ORDINARY_SCALARS else "other" for value in scalars.values()]
-    return " ".join(["".join(flags.values()), *classes]).strip()
+    classes = [str(int(value.real)) if value in ORDINARY_SCALARS else "other" for value in scalars.values()]
+    steps = ",".join("1" if increment == 1 else "other" for increment in increments)
+    return " ".join(["".join(map(str, flags.values())), *classes, *(["inc", steps] if steps else [])]).strip()
 
 
 def bind(kernel: Kernel, *values: Any) -> Call:
@@ -144,22 +185,32 @@ def bind(kernel: Kernel, *values: Any) -> Call:
     named = dict(zip((argument.name for argument in kernel.bound), values, strict=True))
     for argument in kernel.bound:
         _check_value(kernel, argument, named[argument.name])
-    flags = {a.name: named[a.name] for a in kernel.bound if isinstance(a, Flag)}
-    shapes = {data.name: (named[data.name].rows, named[data.name].columns) for data in kernel.data}
-    sizes = kernel.infer_sizes(flags, shapes)
-    _check_shapes(kernel, {**flags, **sizes}, shapes)
+    chosen = {a.name: named[a.name] for a in kernel.bound if isinstance(a, Flag | Option | Size)}
+    shapes = {data.name: _shape(kernel, data.name, named[data.name]) for data in kernel.data}
+    sizes = kernel.infer_sizes(chosen, shapes)
+    _check_shapes(kernel, {**chosen, **sizes}, shapes)
     ordered = {name: sizes[name] for name in kernel.sizes}
     return Call(kernel, values, ordered)
 
 
-def _check_value(kernel: Kernel, argument: Flag | Scalar | Data, value: Any) -> None:
+def _shape(kernel: Kernel, name: str, view: View) -> tuple[Extent, Extent]:
+    return view.vector_shape if name in kernel.vectors else (view.rows, view.columns)
+
+
+def _check_value(kernel: Kernel, argument: Bound, value: Any) -> None:
     match argument:
-        case Flag(name, letters):
-            if not isinstance(value, str) or len(value) != 1 or value not in letters:
+        case Flag(name, letters, others):
+            if not isinstance(value, str) or len(value) != 1 or value not in letters + others:
                 raise UsageError(f"{kernel.name}: {name} must be one of {', '.join(letters)}, got {value!r}")
-        case Scalar(name):
-            if not isinstance(value, int | float):
-                raise UsageError(f"{kernel.name}: {name} must be a number, got {value!r}")
+        case Option(name, known):
+            if value not in known:
+                raise UsageError(f"{kernel.name}: {name} must be one of {', '.join(map(str, known))}, got {value!r}")
+        case Size(name):
+            if not isinstance(value, int | np.integer | np.ndarray) or np.any(np.less(value, 0)):
+                raise UsageError(f"{kernel.name}: {name} must be an integer that is not negative, got {value!r}")
+        case Scalar(name, kind):
+            if not isinstance(value, int | float if kind == "real" else int | float | complex):
+                raise UsageError(f"{kernel.name}: {name} must be a {'real ' * (kind == 'real')}number, got {value!r}")
         case Data(name):
             if not isinstance(value, View):
                 raise UsageError(f"{kernel.name}: {name} must be a view of an operand, got {value!r}")
@@ -169,5 +220,5 @@ def _check_shapes(kernel: Kernel, values: dict[str, Any], shapes: dict[str, tupl
     for data in kernel.data:
         for text, extent in zip((data.rows, data.columns), shapes[data.name], strict=True):
             wanted = parse(text).evaluate(values)
-            if not np.array_equal(wanted, extent):
+            if np.any(np.not_equal(wanted, extent)):
                 raise UsageError(f"{kernel.name}: operand {data.name} must have {text} = {wanted}, got {extent}")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .call import Call, View
 from .errors import UsageError
-from .kernel import Structure
+from .kernel import Kind, Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Buffer:
     ld: int
     structure: Structure = "general"
     seed: int = 0
+    kind: Kind = "element"
 
     @property
     def elements(self) -> int:
@@ -116,23 +117,26 @@ def buffers_for(calls: Iterable[Call], seed: int = 0) -> tuple[Buffer, ...]:
     UsageError
         If calls name an operand with different leading dimensions.
     """
-    extents: dict[str, tuple[int, int, int, Structure]] = {}
+    extents: dict[str, tuple[int, int, int, Structure, Kind]] = {}
     for call in calls:
         for data in call.kernel.data:
             view = call.views[data.name]
-            fresh = (0, 0, view.ld, view.structure or data.structure)
-            rows, columns, ld, structure = extents.get(view.buffer, fresh)
+            fresh = (0, 0, view.ld, view.structure or data.structure, view.kind or data.kind)
+            rows, columns, ld, structure, kind = extents.get(view.buffer, fresh)
             if view.ld != ld:
                 raise UsageError(
                     f"operand {view.buffer} has the leading dimension {ld} in one call, {view.ld} in another"
                 )
+            if kind != (view.kind or data.kind):
+                raise UsageError(f"operand {view.buffer} holds numbers of kind {kind}, {call} needs {data.kind}")
             extents[view.buffer] = (
-                max(rows, int(view.row) + int(view.rows)),
-                max(columns, int(view.column) + int(view.columns)),
+                max(rows, int(np.max(view.row + view.rows, initial=0))),
+                max(columns, int(np.max(view.column + view.columns, initial=0))),
                 ld,
                 structure,
+                kind,
             )
     return tuple(
-        Buffer(name, rows, columns, ld, structure, seed + i)
-        for i, (name, (rows, columns, ld, structure)) in enumerate(extents.items())
+        Buffer(name, rows, columns, ld, structure, seed + i, kind)
+        for i, (name, (rows, columns, ld, structure, kind)) in enumerate(extents.items())
     )

@@ -192,7 +192,7 @@ def test_names_are_unique_and_known() -> None:
     [
         ("n * q", (Size("n"), Data("A", "in", "n", "n")), "uses 'q'"),
         ("n", (Size("n"), Size("n"), Data("A", "in", "n", "n")), "occurs twice"),
-        ("n", (Size("n"), Data("A", "in", "n", "n"), Ld("ldb", "B")), "leading dimension of 'B', no operand"),
+        ("n", (Size("n"), Data("A", "in", "n", "n"), Ld("ldb", "B")), "ldb belongs to 'B', no operand"),
         ("n", (Size("n"), Data("A", "maybe", "n", "n")), "unknown"),
         ("n", (Size("n"), Flag("uplo", ""), Data("A", "in", "n", "n")), "needs letters"),
     ],

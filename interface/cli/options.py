@@ -7,7 +7,7 @@ import click
 
 from blascast.predictors.configurations import check_size
 from blascast.sampler.errors import UsageError
-from blascast.sampler.kernel import REAL_TYPES
+from blascast.sampler.kernel import TYPES
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_SIZES = 10_000
@@ -21,7 +21,7 @@ def setup_options(function: F) -> F:
     return _decorated(
         function,
         click.option("--library", default="scipy", show_default=True, help=_LIBRARIES),
-        click.option("--dtype", type=click.Choice(REAL_TYPES), default="d", show_default=True, help="Data type."),
+        click.option("--dtype", type=click.Choice(TYPES), default="d", show_default=True, help="Data type."),
         click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library."),
     )
 
@@ -31,7 +31,7 @@ def setup_filters(function: F) -> F:
     return _decorated(
         function,
         click.option("--library", show_default="all", help=_LIBRARIES),
-        click.option("--dtype", type=click.Choice(REAL_TYPES), show_default="all", help="Data type."),
+        click.option("--dtype", type=click.Choice(TYPES), show_default="all", help="Data type."),
         click.option("--threads", type=Size(), show_default="all", help="Threads of the library."),
     )
 
