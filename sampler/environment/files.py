@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+MOST_CPUS = 100_000
+
 
 def read_text(path: Path) -> str | None:
     """The contents, without white space at the ends."""
@@ -57,7 +59,7 @@ def parse_cpus(text: str) -> tuple[int, ...] | None:
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
         low, high = parse_int(first), parse_int(last or first)
-        if low is None or high is None:
+        if low is None or high is None or high - low > MOST_CPUS:
             return None
         cpus += range(low, high + 1)
     return tuple(cpus)
