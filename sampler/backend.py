@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from .counters import Counters
 from .program import Buffer, Operation, Records
 from .setup import Setup
 
@@ -92,6 +93,21 @@ class Backend(Protocol):
             Bytes read and written for a second, the best of several runs; what a processor reads of `a`
             before it writes is not counted.
         """
+        ...
+
+    def count(self, counters: Counters) -> None:
+        """Counts these events from now on, in every timed call.
+
+        Raises
+        ------
+        UsageError
+            If the machine cannot count one of them.
+        """
+        ...
+
+    @property
+    def counter_shares(self) -> dict[str, float]:
+        """The share of the time that each event was counted: below 1 where events take turns."""
         ...
 
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:

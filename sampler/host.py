@@ -11,23 +11,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import program
+from .addresses import WorkerAddresses
 from .backend import Overhead
 from .call import Call
+from .counters import EVENTS, Counters, refusal
 from .errors import LibraryError, UsageError
 from .failure import KernelFailed
-from .kernel import ITEM_BYTES
 from .libraries import library_path
-from .lowering import Lowering
+from .lowering import LoweredProgram, Lowering, item_bytes
+from .placement import ProgramMemory
 from .process import Died, WorkerProcess
-from .program import Buffer, Operation, Records
+from .program import Buffer, Operation, Records, lanes_of
 from .resources import allowed_cpus, available_memory, claim_cpus
 from .setup import Library, Setup, SetupRequest, this_machine
 
 HANG_SECONDS = 60.0
 TRIAD_BYTES = 24  # of one element of a := b + s c
 TRIAD_REPETITIONS = 5
-_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches")])
+_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches", "faults", "cpu")])
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
 
 
@@ -56,11 +57,13 @@ class WorkerBackend:
         self._path = library_path(request.library)
         self._cpus, self._claims = claim_cpus(request.threads)
         self._buffers: tuple[Buffer, ...] = ()
+        self._counters = Counters()
         self._process: WorkerProcess | None = None
         self._closed = False
         try:
             self._opened = self._start()
             self.setup = self._describe()
+            self._allocate()
         except BaseException:
             self.close()
             raise
@@ -116,18 +119,22 @@ class WorkerBackend:
     def run(self, operations: Sequence[Operation]) -> Records:
         """Runs a program; see `Backend.run`."""
         process = self._alive()
-        request, calls = self._lowering.lower(operations)
-        process.shared.truncate(8 + len(operations) * _RECORD.itemsize)
-        with mmap.mmap(process.shared.fileno(), 8 + len(operations) * _RECORD.itemsize) as shared:
+        lowered = self._lowering.lower(operations)
+        self._start_team(operations)
+        address = self._memory.place(lowered, self._lowering.pool.contents())
+        count, columns = len(lowered.rows), len(self._counters.events)
+        size = 8 + count * (_RECORD.itemsize + 8 * columns)
+        process.records.truncate(size)
+        with mmap.mmap(process.records.fileno(), size) as shared:
             shared[:8] = bytes(8)
             try:
-                answer = self._ask(request, shared)
+                self._ask({"do": "run", "operations": address, "count": count}, shared)
             except Died as death:
                 done = int.from_bytes(shared[:8], "little")
-                failed = operations[done] if done < len(operations) else operations[-1]
-                raise self._failure(failed, death, self._records(shared, done)) from None
-            records = self._records(shared, len(operations))
-        self._check_answer(answer, calls, process, records)
+                records = self._records(shared, count, columns).part(0, done)
+                raise self._failure(lowered.source(min(done, count - 1)), death, records) from None
+            records = self._records(shared, count, columns)
+        self._check_calls(lowered, process, records)
         return records
 
     def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
@@ -141,21 +148,34 @@ class WorkerBackend:
             raise LibraryError(f"measuring the memory's bandwidth failed: the worker {death}") from None
         return TRIAD_BYTES * elements * len(cpus) * self.ticks_per_second / float(ticks)
 
+    def count(self, counters: Counters) -> None:
+        """Counts these events from now on; see `Backend.count`."""
+        self._alive()
+        self._counters = Counters()
+        self._open_counters(counters)
+        self._counters = counters
+
+    @property
+    def counter_shares(self) -> dict[str, float]:
+        """The share of the time that each event was counted."""
+        self._alive()
+        return dict(zip(self._counters.events, self._ask({"do": "shares"})["shares"], strict=True))
+
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Sets the contents of an operand (rows x columns)."""
+        self._alive()
         index, shape = self._lowering.find(buffer)
         if values.shape != (shape.rows, shape.columns):
             raise UsageError(f"operand {buffer} is {shape.rows}x{shape.columns}, got values of shape {values.shape}")
         whole = self._zeros(shape)
         whole.reshape(shape.columns, shape.ld)[:, : shape.rows] = values.T
-        self._alive()
         self._transfer({"do": "write", "buffer": index}, whole[: shape.elements].tobytes())
 
     def read(self, buffer: str) -> npt.NDArray[np.floating]:
         """The contents of an operand (rows x columns)."""
+        self._alive()
         index, shape = self._lowering.find(buffer)
         whole = self._zeros(shape)
-        self._alive()
         whole[: shape.elements] = np.frombuffer(self._transfer({"do": "read", "buffer": index}), dtype=whole.dtype)
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
 
@@ -165,10 +185,6 @@ class WorkerBackend:
         for claim in self._claims:
             claim.close()
         self._closed = True
-
-    @property
-    def _lowering(self) -> Lowering:
-        return Lowering(self._buffers, self.setup.dtype, self.ticks_per_second)
 
     def _end_worker(self) -> None:
         if self._process is not None:
@@ -184,8 +200,8 @@ class WorkerBackend:
             self._end_worker()  # it died while idle
         if self._process is None:
             self._opened = self._start()
-            if self._buffers:
-                self._allocate()
+            self._allocate()
+            self._open_counters(self._counters)
         assert self._process is not None
         return self._process
 
@@ -195,7 +211,9 @@ class WorkerBackend:
         except OSError as error:
             raise LibraryError(f"a worker process cannot be started: {error}") from error
         request = {"do": "open", "path": self._path, "cpus": self._cpus, "threads": self._request.threads}
-        request["item_bytes"] = ITEM_BYTES[self._request.dtype]
+        request["dtype"] = self._request.dtype
+        self._memory = ProgramMemory(self._process.program, self._ask)
+        self._lanes = 1
         try:
             return self._ask(request)
         except Died as death:
@@ -221,8 +239,7 @@ class WorkerBackend:
         return Setup(this_machine(), library, self._request.dtype, threads, pinned=True)
 
     def _check_memory(self, buffers: Sequence[Buffer]) -> None:
-        elements = 2 * sum(buffer.elements for buffer in buffers)  # with the originals to restore from
-        needed = ITEM_BYTES[self._request.dtype] * elements
+        needed = 2 * sum(buffer.elements * self._item_bytes(buffer) for buffer in buffers)  # with the originals
         available = available_memory()
         if needed > available:
             raise UsageError(
@@ -260,20 +277,46 @@ class WorkerBackend:
     def _allocate(self) -> None:
         shapes = [{**asdict(buffer), "elements": buffer.elements} for buffer in self._buffers]
         try:
-            self._ask({"do": "allocate", "buffers": shapes})
+            addresses = WorkerAddresses(self._ask, self._ask({"do": "allocate", "buffers": shapes})["addresses"])
+            self._lowering = Lowering(self._buffers, self.setup, addresses, self.ticks_per_second)
         except Died as death:
             raise LibraryError(f"allocating operands ended the worker: {death}") from None
 
+    def _start_team(self, operations: Sequence[Operation]) -> None:
+        """Makes sure there is a thread for every lane, each on a CPU of its own."""
+        lanes = max(map(lanes_of, operations), default=1)
+        if lanes > self._lanes:
+            others = [cpu for cpu in allowed_cpus() if cpu not in self._cpus]
+            cpus = [*self._cpus[::-1], *others[::-1]]
+            if lanes > len(cpus):
+                raise UsageError(f"{lanes} lanes need as many CPUs, this process may use {len(cpus)}; use fewer lanes")
+            self._ask({"do": "team", "cpus": cpus[:lanes]})
+            self._lanes = lanes
+
+    def _open_counters(self, counters: Counters) -> None:
+        types, configs = (
+            zip(*(EVENTS[event] for event in counters.events), strict=True) if counters.events else ((), ())
+        )
+        answer = self._ask({"do": "counters", "types": types, "configs": configs, "multiplex": counters.multiplex})
+        if answer["errno"]:
+            raise refusal(counters, answer["failed"], answer["errno"])
+
+    def _item_bytes(self, buffer: Buffer) -> int:
+        return item_bytes(buffer.kind, self.setup.dtype, self.setup.library.integer_bits)
+
     def _zeros(self, shape: Buffer) -> npt.NDArray[Any]:
         """Memory for a whole operand, the gaps between its columns included."""
-        pivots = shape.structure == "pivots"
-        kind = f"i{self.setup.library.integer_bits // 8}" if pivots else f"f{self.setup.item_bytes}"
-        return np.zeros(shape.ld * shape.columns, dtype=kind)
+        letter = (
+            "i" if shape.kind == "integer" else "c" if shape.kind == "element" and self.setup.dtype in "cz" else "f"
+        )
+        return np.zeros(shape.ld * shape.columns, dtype=f"{letter}{self._item_bytes(shape)}")
 
     # --- records and failures
 
-    def _records(self, shared: mmap.mmap, count: int) -> Records:
-        raw = np.frombuffer(shared[8 : 8 + count * _RECORD.itemsize], dtype=_RECORD)
+    def _records(self, shared: mmap.mmap, count: int, columns: int) -> Records:
+        everything = shared[:]
+        raw = np.frombuffer(everything, dtype=_RECORD, count=count, offset=8)
+        counted = np.frombuffer(everything, dtype=np.int64, offset=8 + count * _RECORD.itemsize)
         rate, overhead = self.ticks_per_second, self._opened["overhead_ticks"]
         timed = (raw["ticks"] >= 0) & (raw["clock"] < 0)
         probed = raw["clock"] >= 0
@@ -283,24 +326,28 @@ class WorkerBackend:
             branch=np.where(probed, raw["ticks"] / rate, -1.0),
             clock=np.where(probed, raw["clock"] / rate, -1.0),
             switches=raw["switches"],
+            faults=raw["faults"],
+            cpu=raw["cpu"],
+            counters=np.where(timed[:, None], counted.reshape(count, columns), -1),
         )
 
-    def _failure(self, operation: Operation, death: Died, records: Records) -> KernelFailed:
-        what = operation.call if isinstance(operation, program.Run | program.Time) else operation
-        name = self._name(what) if isinstance(what, Call) else str(what)
+    def _failure(self, failed: Call | Operation, death: Died, records: Records) -> KernelFailed:
+        name = self._name(failed) if isinstance(failed, Call) else str(failed)
         return KernelFailed(f"{name} {death}; setup: {self.setup}", records)
 
-    def _check_answer(
-        self, answer: dict[str, Any], calls: list[Call], process: WorkerProcess, records: Records
-    ) -> None:
-        for call, info in zip(calls, answer["infos"], strict=True):
-            if info != 0:
-                raise KernelFailed(f"{self._name(call)} returned info = {info}; setup: {self.setup}", records)
+    def _check_calls(self, lowered: LoweredProgram, process: WorkerProcess, records: Records) -> None:
+        """Refuses calls that reported an illegal value or a failure."""
         if illegal := _ILLEGAL.search(process.new_output()):
             routine, number = illegal[1].lower(), illegal[2]
+            calls = [source for part in lowered.parts for source in part.sources if isinstance(source, Call)]
             call_named = next((c for c in calls if c.kernel.routine(self.setup.dtype) == routine), None)
             name = self._name(call_named) if call_named else routine
             raise KernelFailed(f"{name} refused its argument number {number} as illegal; setup: {self.setup}", records)
+        for call, places in lowered.infos:
+            statuses = self._memory.integers(places, self.setup.library.integer_bits)
+            if (failed := np.flatnonzero(statuses)).size:
+                name = self._name(call.entry(int(failed[0])))
+                raise KernelFailed(f"{name} returned info = {statuses[failed[0]]}; setup: {self.setup}", records)
 
     def _name(self, call: Call) -> str:
         return f"{self.setup.dtype}{call}"

@@ -203,6 +203,10 @@ class Kernel:
                     raise UsageError(
                         f"kernel {self.name}: operand {name} is {access!r}, {structure!r}, {kind!r}: unknown"
                     )
+                if structure == "pivots" and kind != "integer":
+                    raise UsageError(
+                        f"kernel {self.name}: operand {name} holds pivots: its kind is integer, not {kind}"
+                    )
             case Ld(name, of) | Inc(name, of):
                 if of not in [data.name for data in self.data]:
                     raise UsageError(f"kernel {self.name}: {name} belongs to {of!r}, no operand")

@@ -1,84 +1,441 @@
-"""Programs as the JSON values that a worker is sent: each distinct call once, then the operations."""
+"""Programs as the engine reads them: arrays of operations, words and constants, with a worker's addresses.
 
-from collections.abc import Sequence
-from typing import Any
+Everything is vectorised over the entries of array-valued calls, and each operation is lowered once,
+however often programs repeat it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from . import program
 from .call import Call, View
-from .errors import UsageError
-from .kernel import Data, Flag, Info, Ld, Scalar, Size
+from .errors import LibraryError, UsageError
+from .expression import parse
+from .kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kind, Ld, Option, Scalar, Size, Work
 from .program import Buffer, Operation
+from .setup import Setup
+
+# As in csrc/engine.cdef.h
+OPERATION = np.dtype(
+    [
+        *(("kind", np.int32), ("word_count", np.int32), ("words", np.uint64), ("routine", np.uint64)),
+        *(("result", np.uint64), ("returns", np.int32), ("lane", np.int32)),
+        *(("target", np.uint64), ("source", np.uint64)),
+        *(("column_bytes", np.int64), ("columns", np.int64), ("stride_bytes", np.int64), ("amount", np.int64)),
+    ]
+)
+KINDS = {program.Run: 0, program.Time: 1, program.Restore: 2, program.Touch: 3, program.Flush: 4, program.Probe: 5}
+REGION, MEMBER = 6, 7
+NUMBERS = {"s": 3, "d": 4, "c": 5, "z": 6}
+VOID, INT32, INT64 = 0, 1, 2
+MOST_WORDS = 40
+SCALARS = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+Words: TypeAlias = npt.NDArray[np.uint64]
+Rows: TypeAlias = npt.NDArray[np.void]
+
+
+class Addresses(Protocol):
+    """Where things are in the worker's memory."""
+
+    def buffer(self, index: int) -> int:
+        """The first element of an operand."""
+        ...
+
+    def original(self, index: int) -> int:
+        """The first element of its original contents."""
+        ...
+
+    def routine(self, name: str) -> int:
+        """A routine of the library."""
+        ...
+
+    def scratch(self, slot: int, elements: int) -> int:
+        """Scratch memory for so many elements, the same for all that ask for the slot."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lowered:
+    """An operation as the engine reads it.
+
+    Parameters
+    ----------
+    rows : array of OPERATION of shape (n_entries, width)
+        For each entry the engine's operations; `words` counts from the first of `words`.
+    words : integer array
+        Words of all calls.
+    pooled : boolean array of the same shape
+        Which words are offsets into the pool of constants.
+    sources : tuple of length `width`
+        What each column stands for, to name it when it fails.
+    infos : tuple of (Call, integer array of shape (n_entries,))
+        Where in the pool each call's status is.
+    """
+
+    rows: Rows
+    words: Words
+    pooled: npt.NDArray[np.bool_]
+    sources: tuple[Call | Operation, ...]
+    infos: tuple[tuple[Call, Integers], ...] = ()
+
+
+class Pool:
+    """Constants that words point to: sizes, flags, scalars, and room for the status of each call."""
+
+    def __init__(self) -> None:
+        self._places: dict[Any, int] = {}
+        self._contents = bytearray()
+
+    def place(self, contents: bytes) -> int:
+        """Where a constant is."""
+        if contents not in self._places:
+            start = self._places[contents] = self.reserve(len(contents))
+            self._contents[start : start + len(contents)] = contents
+        return self._places[contents]
+
+    def places(self, integers: Integers) -> Integers:
+        """Where integers are (64 bits; the lower half is the same number of 32 bits)."""
+        if integers.ndim == 0:
+            return np.array(self.place(int(integers).to_bytes(8, "little", signed=True)))
+        distinct, inverse = np.unique(integers, return_inverse=True)
+        places = [self.place(int(integer).to_bytes(8, "little", signed=True)) for integer in distinct]
+        return np.array(places)[inverse.reshape(integers.shape)]
+
+    def reserve(self, count: int) -> int:
+        """Room for so many bytes, zeros, at a multiple of 16."""
+        start = len(self._contents)
+        self._contents.extend(bytes(-(-count // 16) * 16))
+        return start
+
+    def contents(self) -> bytes:
+        """All of it, with every status zero."""
+        return bytes(self._contents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoweredProgram:
+    """A whole program, ready to be placed into the worker's memory.
+
+    Parameters
+    ----------
+    rows : array of OPERATION
+        `words` counts from the first of `words`.
+    words : integer array
+    pooled : boolean array
+        Which words are offsets into the pool.
+    parts : list of Lowered
+        The operations, in order.
+    ends : integer array
+        Index of the first row behind each part.
+    """
+
+    rows: Rows
+    words: Words
+    pooled: npt.NDArray[np.bool_]
+    parts: list[Lowered]
+    ends: Integers
+
+    def placed(self, pool_address: int, words_address: int) -> tuple[Rows, Words]:
+        """Rows and words for a pool and words at the given addresses."""
+        rows = self.rows.copy()
+        calls = rows["routine"] != 0
+        rows["words"][calls] += np.uint64(words_address)
+        return rows, self.words + self.pooled * np.uint64(pool_address)
+
+    def source(self, index: int) -> Call | Operation:
+        """What a row stands for."""
+        part = int(np.searchsorted(self.ends, index, side="right"))
+        lowered = self.parts[part]
+        entry, column = divmod(index - int(self.ends[part]) + lowered.rows.size, lowered.rows.shape[1])
+        source = lowered.sources[column]
+        return source.entry(entry) if isinstance(source, Call) else source
+
+    @property
+    def infos(self) -> list[tuple[Call, Integers]]:
+        """Every call with a status, and where the statuses of its entries are."""
+        distinct = {id(part): part for part in self.parts}
+        return [info for part in distinct.values() for info in part.infos]
 
 
 class Lowering:
-    """Lowers programs on given operands.
+    """Lowers programs on given operands; each operation once.
 
     Parameters
     ----------
     buffers : sequence of Buffer
         The operands, in the order they were allocated.
-    dtype : str
+    setup : Setup
+    addresses : Addresses
     ticks_per_second : float
     """
 
-    def __init__(self, buffers: Sequence[Buffer], dtype: str, ticks_per_second: float) -> None:
-        self._buffers, self._dtype, self._ticks_per_second = tuple(buffers), dtype, ticks_per_second
+    def __init__(self, buffers: Sequence[Buffer], setup: Setup, addresses: Addresses, ticks_per_second: float) -> None:
+        self._buffers = {buffer.name: (index, buffer) for index, buffer in enumerate(buffers)}
+        self._setup, self._addresses, self._ticks_per_second = setup, addresses, ticks_per_second
+        self._known: dict[int, tuple[Operation, Lowered]] = {}
+        self.pool = Pool()
 
     def find(self, name: str) -> tuple[int, Buffer]:
         """Index and shape of an operand."""
-        for index, buffer in enumerate(self._buffers):
-            if buffer.name == name:
-                return index, buffer
-        raise UsageError(f"no operand {name!r} was allocated")
+        if name not in self._buffers:
+            raise UsageError(f"no operand {name!r} was allocated")
+        return self._buffers[name]
 
-    def lower(self, operations: Sequence[Operation]) -> tuple[dict[str, Any], list[Call]]:
-        """The program as JSON values: each distinct call once, then the operations."""
-        calls: dict[int, int] = {}
-        distinct: list[Call] = []
-        lowered: list[list[Any]] = []
-        for operation in operations:
-            match operation:
-                case program.Run(call) | program.Time(call):
-                    if id(call) not in calls:
-                        calls[id(call)] = len(distinct)
-                        distinct.append(call)
-                    lowered.append([type(operation).__name__.lower(), calls[id(call)]])
-                case program.Probe(gap):
-                    lowered.append(["probe", round(gap * self._ticks_per_second)])
-                case program.Restore(view) | program.Touch(view) | program.Flush(view):
-                    index, element = self._place(view)
-                    place = [index, element, int(view.rows), int(view.columns), view.ld]
-                    lowered.append([type(operation).__name__.lower(), *place])
-                case _:
-                    raise UsageError(f"a program holds operations, got {operation!r}")
-        request = {"do": "run", "calls": [self._lower_call(call) for call in distinct], "operations": lowered}
-        return request, distinct
+    def lower(self, operations: Sequence[Operation]) -> LoweredProgram:
+        """A program.
 
-    def _lower_call(self, call: Call) -> dict[str, Any]:
-        if any(np.ndim(size) for size in call.sizes.values()):
-            raise UsageError("an array-valued call can be predicted, not run: it stands for many")
-        arguments: list[list[Any]] = []
+        Raises
+        ------
+        UsageError
+            If a view is not inside its operand, or an operation is none.
+        LibraryError
+            If the library lacks a routine.
+        """
+        parts = [self._once(operation) for operation in operations]
+        order: dict[int, int] = {}
+        index = np.array([order.setdefault(id(part), len(order)) for part in parts], dtype=np.int64)
+        distinct = [parts[i] for i in np.unique(index, return_index=True)[1]]
+        sizes = np.array([part.rows.size for part in distinct], dtype=np.int64)
+        starts = np.cumsum(sizes) - sizes
+        table, words, pooled = _joined(distinct)
+        ends = np.cumsum(sizes[index]) if len(parts) else np.zeros(0, dtype=np.int64)
+        shift = np.repeat(starts[index] - (ends - sizes[index]), sizes[index]) if len(parts) else ends
+        return LoweredProgram(table[np.arange(len(shift)) + shift], words, pooled, parts, ends)
+
+    def _once(self, operation: Operation) -> Lowered:
+        known = self._known.get(id(operation))
+        if known is None:
+            known = self._known[id(operation)] = (operation, self._lower(operation))  # kept alive with its id
+        return known[1]
+
+    def _lower(self, operation: Operation) -> Lowered:
+        match operation:
+            case program.Run(call) | program.Time(call):
+                return self._call(call, KINDS[type(operation)])
+            case program.Restore(view) | program.Touch(view) | program.Flush(view):
+                return self._region_of_memory(operation, view)
+            case program.Probe(gap):
+                rows = _rows(1, KINDS[program.Probe])
+                rows["amount"] = round(gap * self._ticks_per_second)
+                return _wordless(rows, operation)
+            case program.Parallel(lanes):
+                return self._parallel(operation, lanes)
+            case program.Repeat(body, count):
+                return self._repeat(body, count)
+        raise UsageError(f"a program holds operations, got {operation!r}")
+
+    # --- structures
+
+    def _repeat(self, body: tuple[Operation, ...], count: int) -> Lowered:
+        parts = []
+        for operation in body:
+            part = self._once(operation)
+            if isinstance(operation, program.Repeat):
+                sources = part.sources * part.rows.shape[0]
+                part = Lowered(part.rows.reshape(1, -1), part.words, part.pooled, sources, part.infos)
+            if part.rows.shape[0] not in (1, count):
+                raise UsageError(f"views with {part.rows.shape[0]} entries cannot be repeated {count} times")
+            parts.append(part)
+        return _side_by_side(parts, count)
+
+    def _parallel(self, region: Operation, lanes: tuple[tuple[Call, ...], ...]) -> Lowered:
+        members = []
+        for lane, calls in enumerate(lanes):
+            for call in calls:
+                members.append(self._call(call, MEMBER))
+                members[-1].rows["lane"] = lane
+        rows = _rows(1, REGION)
+        rows["amount"] = len(members)
+        entries = max(member.rows.shape[0] for member in members)
+        return _side_by_side([_wordless(rows, region), *members], entries)
+
+    def _region_of_memory(self, operation: Operation, view: View) -> Lowered:
+        index, element = self._place(view)
+        item = self._item_bytes(self.find(view.buffer)[1].kind)
+        column_bytes, columns = np.broadcast_arrays(np.multiply(view.rows, item), view.columns, element)[:2]
+        rows = _rows(max(column_bytes.size, 1), KINDS[type(operation)])
+        rows["target"] = np.reshape(self._addresses.buffer(index) + element * item, (-1, 1))
+        rows["column_bytes"], rows["columns"] = column_bytes.reshape(-1, 1), columns.reshape(-1, 1)
+        rows["stride_bytes"] = view.ld * item
+        if isinstance(operation, program.Restore):
+            rows["source"] = np.reshape(self._addresses.original(index) + element * item, (-1, 1))
+        return _wordless(rows, operation)
+
+    # --- calls
+
+    def _call(self, call: Call, kind: int) -> Lowered:
+        dtype, kernel = self._setup.dtype, call.kernel
+        self._check_flags(call)
+        entries = program.entries_of(program.Run(call))
+        columns, infos = self._words(call, entries)
+        result = self._result(call) if kernel.returns else None
+        hidden = result is not None and self._hides(kernel.returns)
+        if hidden:
+            columns.insert(0, (result, False))
+        if len(columns) > MOST_WORDS:
+            raise LibraryError(
+                f"a call may have {MOST_WORDS} arguments and string lengths, {kernel.name} has {len(columns)}"
+            )
+        rows = _rows(entries, kind)
+        rows["routine"] = self._addresses.routine(kernel.routine(dtype))
+        rows["word_count"] = len(columns)
+        if result is not None and not hidden:
+            rows["result"], rows["returns"] = np.reshape(result, (-1, 1)), self._numbers(kernel.returns)
+        width = 4 * -(-len(columns) // 4)
+        words = np.zeros((entries, width), dtype=np.uint64)
+        for column, (word, _) in enumerate(columns):
+            words[:, column] = word
+        pooled = np.zeros((entries, width), dtype=np.bool_)
+        pooled[:, [i for i, (_, is_pooled) in enumerate(columns) if is_pooled]] = True
+        rows["words"] = 8 * width * np.arange(entries, dtype=np.uint64).reshape(-1, 1)
+        return Lowered(rows, words.ravel(), pooled.ravel(), (call,), infos)
+
+    def _check_flags(self, call: Call) -> None:
         for argument in call.kernel.arguments:
+            if isinstance(argument, Flag) and str(call.flags[argument.name]) not in argument.letters_for(
+                self._setup.dtype
+            ):
+                letters = ", ".join(argument.letters_for(self._setup.dtype))
+                raise UsageError(
+                    f"{call.kernel.routine(self._setup.dtype)}: {argument.name} must be one of {letters}, "
+                    f"got {call.flags[argument.name]!r}"
+                )
+
+    def _words(self, call: Call, entries: int) -> tuple[list[tuple[Any, bool]], tuple[tuple[Call, Integers], ...]]:
+        """The words of a call, each a number or one for each entry, and whether it is an offset into the pool."""
+        columns: list[tuple[Any, bool]] = []
+        lengths: list[tuple[Any, bool]] = []
+        infos: tuple[tuple[Call, Integers], ...] = ()
+        slots = 0
+        values = {**call.flags, **call.sizes}
+        for argument in call.kernel.arguments_for(self._setup.dtype):
             match argument:
                 case Flag(name):
-                    arguments.append(["flag", call.flags[name]])
-                case Size(name):
-                    arguments.append(["integer", int(call.sizes[name])])
-                case Scalar(name):
-                    arguments.append(["scalar", call.scalars[name]])
+                    columns.append((self.pool.place(str(call.flags[name]).encode()), True))
+                    lengths.append((1, False))
+                case Scalar(name, kind):
+                    columns.append((self._scalar(call.scalars[name], kind), True))
                 case Data(name):
-                    arguments.append(["data", self._place(call.views[name])])
-                case Ld(_, of):
-                    arguments.append(["integer", max(1, call.views[of].ld)])
+                    index, element = self._place(call.views[name])
+                    item = self._item_bytes(self.find(call.views[name].buffer)[1].kind)
+                    columns.append((self._addresses.buffer(index) + element * item, False))
+                case Work(_, elements):
+                    most = int(np.max(parse(elements).evaluate(values), initial=1))
+                    columns.append((self._addresses.scratch(slots, most), False))
+                    slots += 1
                 case Info():
-                    arguments.append(["info", 0])
-        return {"routine": call.kernel.routine(self._dtype), "arguments": arguments}
+                    places = self.pool.reserve(16 * entries) + 16 * np.arange(entries)
+                    infos = ((call, places),)
+                    columns.append((places, True))
+                case _:
+                    columns.append((self.pool.places(np.asarray(_integer(argument, call, values))), True))
+        return columns + lengths, infos
 
-    def _place(self, view: View) -> tuple[int, int]:
+    def _scalar(self, value: complex, kind: Kind) -> int:
+        """Where a factor is; a real one of a complex routine is real."""
+        dtype = (
+            self._setup.dtype if kind == "element" else {"c": "s", "z": "d"}.get(self._setup.dtype, self._setup.dtype)
+        )
+        if dtype in "sd" and isinstance(value, complex):
+            raise UsageError(f"a factor of the data type {self._setup.dtype} must be real here, got {value}")
+        return self.pool.place(np.array(value, dtype=SCALARS[dtype]).tobytes())
+
+    def _result(self, call: Call) -> Any:
+        assert call.kernel.returns is not None
+        view = call.views[call.kernel.returns.name]
+        index, element = self._place(view)
+        return self._addresses.buffer(index) + element * self._item_bytes(self.find(view.buffer)[1].kind)
+
+    def _hides(self, returns: Data | None) -> bool:
+        """Whether a result is returned through a hidden first argument."""
+        assert returns is not None
+        is_complex = returns.kind == "element" and self._setup.dtype in "cz"
+        return is_complex and self._setup.library.complex_results == "hidden pointer"
+
+    def _numbers(self, data: Data | None) -> int:
+        """The engine's number for what a function returns."""
+        assert data is not None
+        if data.kind == "integer":
+            return INT64 if self._setup.library.integer_bits == 64 else INT32
+        if data.kind == "element":
+            return NUMBERS[self._setup.dtype]
+        return NUMBERS["d" if self._item_bytes(data.kind) == 8 else "s"]
+
+    # --- operands
+
+    def _item_bytes(self, kind: Kind) -> int:
+        return item_bytes(kind, self._setup.dtype, self._setup.library.integer_bits)
+
+    def _place(self, view: View) -> tuple[int, Any]:
+        """The operand of a view, and its first element (or that of each entry)."""
         index, buffer = self.find(view.buffer)
-        inside = view.row + view.rows <= buffer.rows and view.column + view.columns <= buffer.columns
-        if not inside or view.ld != buffer.ld or min(view.row, view.column, view.rows, view.columns) < 0:
+        inside = np.all(view.row + view.rows <= buffer.rows) and np.all(view.column + view.columns <= buffer.columns)
+        least = min(int(np.min(extent, initial=0)) for extent in (view.row, view.column, view.rows, view.columns))
+        if not inside or view.ld != buffer.ld or least < 0:
             raise UsageError(f"the view {view} is not inside the operand of {buffer.rows}x{buffer.columns}")
-        return index, int(view.row + view.column * view.ld)
+        return index, view.row + view.column * view.ld
+
+
+def item_bytes(kind: Kind, dtype: str, integer_bits: int) -> int:
+    """Bytes of one number of an operand."""
+    match kind:
+        case "integer":
+            return integer_bits // 8
+        case "real":
+            return ITEM_BYTES[dtype] // (2 if dtype in "cz" else 1)
+        case "double":
+            return 8
+    return ITEM_BYTES[dtype]
+
+
+def _integer(argument: Any, call: Call, values: dict[str, Any]) -> Any:
+    match argument:
+        case Size(name):
+            return call.sizes[name]
+        case Option(name):
+            return call.flags[name]
+        case Integer(_, value):
+            return parse(value).evaluate(values)
+        case Ld(_, of):
+            return max(1, call.views[of].ld)
+        case Inc(_, of):
+            return max(1, call.views[of].increment)
+    raise UsageError(f"{call.kernel.name}: {argument} cannot be passed to a routine")
+
+
+def _rows(entries: int, kind: int) -> Rows:
+    rows = np.zeros((entries, 1), dtype=OPERATION)
+    rows["kind"] = kind
+    return rows
+
+
+def _wordless(rows: Rows, source: Operation) -> Lowered:
+    return Lowered(rows, np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.bool_), (source,))
+
+
+def _joined(
+    parts: Sequence[Lowered], shape: Callable[[Rows], Rows] = np.ravel
+) -> tuple[Rows, Words, npt.NDArray[np.bool_]]:
+    """The rows of several operations one after another, with their words."""
+    offset, rows = 0, []
+    for part in parts:
+        shifted = part.rows.copy()
+        shifted["words"] += np.uint64(offset)
+        rows.append(shape(shifted))
+        offset += 8 * len(part.words)
+    words = np.concatenate([part.words for part in parts]) if parts else np.zeros(0, dtype=np.uint64)
+    pooled = np.concatenate([part.pooled for part in parts]) if parts else np.zeros(0, dtype=np.bool_)
+    return np.concatenate(rows, axis=-1) if rows else np.zeros(0, dtype=OPERATION), words, pooled
+
+
+def _side_by_side(parts: Sequence[Lowered], entries: int) -> Lowered:
+    """Operations that follow each other in every entry."""
+    rows, words, pooled = _joined(parts, lambda rows: np.broadcast_to(rows, (entries, rows.shape[1])))
+    sources = tuple(source for part in parts for source in part.sources)
+    return Lowered(rows, words, pooled, sources, tuple(info for part in parts for info in part.infos))

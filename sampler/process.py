@@ -42,14 +42,14 @@ def _memory_file() -> IO[bytes]:
 
 
 class WorkerProcess:
-    """One worker process and what connects it: a socket, a lifeline and shared memory."""
+    """One worker process and what connects it: a socket, a lifeline, and memory for programs and records."""
 
     def __init__(self, threads: int) -> None:
         ours, theirs = socketpair()
         lifeline_read, self.lifeline = os.pipe()
         _lifelines.add(self.lifeline)
-        self.shared, self.output = _memory_file(), _memory_file()
-        descriptors = (theirs.fileno(), lifeline_read, self.shared.fileno())
+        self.records, self.program, self.output = _memory_file(), _memory_file(), _memory_file()
+        descriptors = (theirs.fileno(), lifeline_read, self.records.fileno(), self.program.fileno())
         with theirs:
             self.popen = subprocess.Popen(
                 [sys.executable, "-P", "-m", "blascast.sampler.worker", *map(str, descriptors)],
@@ -118,5 +118,5 @@ class WorkerProcess:
         _lifelines.discard(self.lifeline)
         with contextlib.suppress(OSError):
             os.close(self.lifeline)
-        self.shared.close()
-        self.output.close()
+        for file in (self.records, self.program, self.output):
+            file.close()

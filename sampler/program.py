@@ -1,7 +1,7 @@
 """Programs: what a back end runs from start to end without returning to Python."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 import numpy as np
@@ -76,23 +76,115 @@ class Probe:
             raise UsageError(f"the gap between probes must be finite and >= 0, got {self.minimum_gap_seconds}")
 
 
-Operation: TypeAlias = Run | Time | Restore | Touch | Flush | Probe
+@dataclass(frozen=True, slots=True, eq=False)
+class Parallel:
+    """Call kernels at once, timed as one: each lane's calls in order, on a thread pinned to a CPU of its own."""
+
+    lanes: tuple[tuple[Call, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.lanes or not all(self.lanes):
+            raise UsageError("a parallel region needs at least one call in every lane")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat:
+    """Do operations so many times; in repetition r, array-valued views stand for their entry r."""
+
+    body: tuple["Operation", ...]
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.count < 1 or not self.body:
+            raise UsageError(f"operations can be repeated once or more often, got {self.count} repetitions")
+
+
+Operation: TypeAlias = Run | Time | Restore | Touch | Flush | Probe | Parallel | Repeat
+
+
+def views_of(operation: Operation) -> tuple[View, ...]:
+    """The views that an operation works on (of those repeated, all)."""
+    match operation:
+        case Run(call) | Time(call):
+            return tuple(call.views.values())
+        case Restore(view) | Touch(view) | Flush(view):
+            return (view,)
+        case Parallel(lanes):
+            return tuple(view for lane in lanes for call in lane for view in call.views.values())
+        case Repeat(body):
+            return tuple(view for inner in body for view in views_of(inner))
+    return ()
+
+
+def lanes_of(operation: Operation) -> int:
+    """How many threads an operation needs."""
+    match operation:
+        case Parallel(lanes):
+            return len(lanes)
+        case Repeat(body):
+            return max(map(lanes_of, body))
+    return 1
+
+
+def entries_of(operation: Operation) -> int:
+    """How many operations an array-valued one stands for; 1 if it is none."""
+    if isinstance(operation, Repeat):
+        return 1
+    extents = [e for view in views_of(operation) for e in (view.row, view.column, view.rows, view.columns)]
+    return max((int(np.size(extent)) for extent in extents), default=1)
+
+
+def entry_of(operation: Operation, index: int) -> Operation:
+    """One of the operations that an array-valued one stands for."""
+    match operation:
+        case Run(call):
+            return Run(call.entry(index))
+        case Time(call):
+            return Time(call.entry(index))
+        case Restore(view):
+            return Restore(view.entry(index))
+        case Touch(view):
+            return Touch(view.entry(index))
+        case Flush(view):
+            return Flush(view.entry(index))
+        case Parallel(lanes):
+            return Parallel(tuple(tuple(call.entry(index) for call in lane) for lane in lanes))
+    return operation
+
+
+def unrolled(operations: Iterable[Operation]) -> Iterator[Operation]:
+    """The operations one by one: repetitions and array-valued operations spelt out."""
+    for operation in operations:
+        if isinstance(operation, Repeat):
+            for index in range(operation.count):
+                yield from unrolled(entry_of(inner, index) for inner in operation.body)
+        elif (count := entries_of(operation)) > 1:
+            yield from (entry_of(operation, index) for index in range(count))
+        else:
+            yield operation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
     """What a program reported, one entry an operation; -1 where an operation reports nothing.
 
+    Array-valued operations and repetitions have an entry for each that they stand for; a parallel
+    region has one, and one that reports nothing for each of its calls.
+
     Parameters
     ----------
     start : array of shape (n_operations,), seconds
         When each operation began.
     seconds : array of shape (n_operations,)
-        Duration of timed calls, the engine's overhead subtracted.
+        Duration of timed calls and parallel regions, the engine's overhead subtracted.
     branch, clock : arrays of shape (n_operations,), seconds
         Durations of the two probe loops.
-    switches : array of shape (n_operations,)
-        Involuntary context switches of the thread so far.
+    switches, faults : integer arrays of shape (n_operations,)
+        Involuntary context switches and page faults of the thread so far, as probes saw them.
+    cpu : integer array of shape (n_operations,)
+        The CPU that probes ran on.
+    counters : integer array of shape (n_operations, n_counters)
+        What the open counters counted during timed calls and regions.
     """
 
     start: npt.NDArray[np.float64]
@@ -100,13 +192,16 @@ class Records:
     branch: npt.NDArray[np.float64]
     clock: npt.NDArray[np.float64]
     switches: npt.NDArray[np.int64]
+    faults: npt.NDArray[np.int64]
+    cpu: npt.NDArray[np.int64]
+    counters: npt.NDArray[np.int64]
 
     def part(self, first: int, end: int) -> "Records":
         """The records of the operations first..end-1."""
-        window = slice(first, end)
-        return Records(
-            self.start[window], self.seconds[window], self.branch[window], self.clock[window], self.switches[window]
-        )
+        return Records(*(getattr(self, field.name)[first:end] for field in fields(self)))
+
+    def __len__(self) -> int:
+        return len(self.start)
 
 
 def buffers_for(calls: Iterable[Call], seed: int = 0) -> tuple[Buffer, ...]:

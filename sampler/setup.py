@@ -47,6 +47,8 @@ class Library:
         32 or 64.
     prefix, suffix : str
         What surrounds a routine's name in its symbols.
+    complex_results : str
+        How functions return complex values: in "registers", or through a "hidden pointer" before the arguments.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Library:
     integer_bits: int
     prefix: str
     suffix: str
+    complex_results: str = "registers"
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.name, self.version, f"({self.core})" if self.core else "") if part)

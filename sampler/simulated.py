@@ -11,8 +11,9 @@ charges for a warm call (`warm_seconds`) has, by kernel:
 Operands that are not in its cache cost their traffic on top.
 """
 
+import errno
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,9 @@ import numpy.typing as npt
 from . import program
 from .backend import Overhead
 from .call import Call, View
+from .counters import SOFTWARE, Counters, refusal
 from .errors import UsageError
-from .program import Buffer, Operation, Records
+from .program import Buffer, Operation, Records, unrolled
 from .setup import Cache, Library, Machine, Setup
 
 PEAK_FLOPS_PER_SECOND = 40e9
@@ -65,6 +67,19 @@ QUIET = Disturbances()
 ORDINARY = Disturbances(jitter=0.005, outliers=0.002, busy_seconds=1.5)
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The record of one operation, in the order of `Records`."""
+
+    start: float
+    seconds: float = -1.0
+    branch: float = -1.0
+    clock: float = -1.0
+    switches: int = -1
+    faults: int = -1
+    cpu: int = -1
+
+
 class SimulatedBackend:
     """A back end whose every time is known.
 
@@ -97,6 +112,8 @@ class SimulatedBackend:
         self._disturbances = disturbances
         self._random = np.random.default_rng(seed)
         self._cached: dict[str, float] = {}
+        self._counters = Counters()
+        self._last_probe = -np.inf
         self._switches = 0
         self._shared = False
         free = disturbances.free_seconds if disturbances.busy_seconds else float("inf")
@@ -108,30 +125,60 @@ class SimulatedBackend:
 
     def run(self, operations: Sequence[Operation]) -> Records:
         """Runs a program on the simulated clock."""
-        count = len(operations)
-        times = np.full((4, count), -1.0)
-        switches = np.full(count, -1, dtype=np.int64)
-        last_probe = -np.inf
-        for i, operation in enumerate(operations):
+        rows: list[_Row] = []
+        self._last_probe = -np.inf
+        for operation in unrolled(operations):
             self._pass(0.0)
-            times[0, i] = self.now
-            match operation:
-                case program.Run(call):
-                    self._pass(self._call_seconds(call))
-                case program.Time(call):
-                    times[1, i] = self._call_seconds(call)
-                    self._pass(times[1, i])
-                case program.Probe(gap) if self.now - last_probe >= gap:
-                    times[2, i] = BRANCH_SECONDS * (2.0 if self._shared else 1.0)
-                    times[3, i] = CLOCK_SECONDS
-                    switches[i] = self._switches
-                    self._pass(times[2, i] + times[3, i])
-                    last_probe = self.now
-                case program.Restore(view) | program.Touch(view):
-                    self._cache(view)
-                case program.Flush(view):
-                    self._cached.pop(view.buffer, None)
-        return Records(times[0], times[1], times[2], times[3], switches)
+            rows.append(self._run_one(operation))
+            if isinstance(operation, program.Parallel):
+                rows += [_Row(self.now)] * sum(map(len, operation.lanes))
+        counted = np.zeros((len(rows), len(self._counters.events)), dtype=np.int64)
+        columns = np.array([astuple(row) for row in rows], dtype=np.float64).reshape(-1, 7).T
+        start, seconds, branch, clock = columns[:4]
+        switches, faults, cpu = columns[4:].astype(np.int64)
+        return Records(start, seconds, branch, clock, switches, faults, cpu, counted)
+
+    def _run_one(self, operation: Operation) -> "_Row":
+        row = _Row(self.now)
+        match operation:
+            case program.Run(call):
+                self._pass(self._call_seconds(call))
+            case program.Time(call):
+                row = _Row(self.now, seconds=self._call_seconds(call))
+                self._pass(row.seconds)
+            case program.Parallel(lanes):
+                if len(lanes) > CPUS:
+                    raise UsageError(f"{len(lanes)} lanes need as many CPUs, the simulated machine has {CPUS}")
+                row = _Row(self.now, seconds=max(sum(map(self._call_seconds, lane)) for lane in lanes))
+                self._pass(row.seconds)
+            case program.Probe(gap) if self.now - self._last_probe >= gap:
+                branch = BRANCH_SECONDS * (2.0 if self._shared else 1.0)
+                row = _Row(self.now, branch=branch, clock=CLOCK_SECONDS, switches=self._switches, faults=0, cpu=0)
+                self._pass(branch + CLOCK_SECONDS)
+                self._last_probe = self.now
+            case program.Restore(view) | program.Touch(view):
+                self._cache(view)
+            case program.Flush(view):
+                self._cached.pop(view.buffer, None)
+        return row
+
+    def count(self, counters: Counters) -> None:
+        """Counts these events from now on: the operating system's, which never occur here.
+
+        Raises
+        ------
+        UsageError
+            If one is an event of a processor.
+        """
+        for index, event in enumerate(counters.events):
+            if event not in SOFTWARE:
+                raise refusal(counters, index, errno.ENOENT)
+        self._counters = counters
+
+    @property
+    def counter_shares(self) -> dict[str, float]:
+        """The share of the time that each event was counted."""
+        return dict.fromkeys(self._counters.events, 1.0)
 
     def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
         """Its memory has one rate, however many threads ask."""

@@ -19,20 +19,20 @@ from ._engine import ffi, lib
 
 STRUCTURES = {
     "general": lib.BC_GENERAL,
-    "positive definite": lib.BC_SYMMETRIC_POSITIVE_DEFINITE,
+    "positive definite": lib.BC_POSITIVE_DEFINITE,
     "triangular": lib.BC_TRIANGULAR,
     "pivots": lib.BC_PIVOTS,
+    "reflectors": lib.BC_REFLECTORS,
+    "Schur form": lib.BC_SCHUR,
+    "shifted Schur form": lib.BC_SHIFTED_SCHUR,
+    "packed triangular": lib.BC_PACKED_TRIANGULAR,
 }
+NUMBERS = {"s": lib.BC_FLOAT, "d": lib.BC_DOUBLE, "c": lib.BC_FLOAT_COMPLEX, "z": lib.BC_DOUBLE_COMPLEX}
+NUMBER_BYTES = {lib.BC_INT32: 4, lib.BC_INT64: 8, lib.BC_FLOAT: 4, lib.BC_DOUBLE: 8}
+NUMBER_BYTES |= {lib.BC_FLOAT_COMPLEX: 8, lib.BC_DOUBLE_COMPLEX: 16}
+WIDEST_BYTES = 16
 PREFIXES = ("", "scipy_")
 SUFFIXES = ("_", "", "64_", "_64_", "_64", "__")
-KINDS = {
-    "run": lib.BC_CALL,
-    "time": lib.BC_TIMED_CALL,
-    "restore": lib.BC_COPY,
-    "touch": lib.BC_TOUCH,
-    "flush": lib.BC_FLUSH,
-    "probe": lib.BC_PROBE,
-}
 EMPTY_CALLS = 10_000
 CALIBRATION_SECONDS = 0.02
 DIGESTED_BYTES = 1 << 20
@@ -45,16 +45,18 @@ class Refused(Exception):
 class Worker:
     """Holds the library, the operands, and memory shared with the parent for the records."""
 
-    def __init__(self, shared_descriptor: int) -> None:
-        self.shared_descriptor = shared_descriptor
+    def __init__(self, records_descriptor: int, program_descriptor: int) -> None:
+        self.records_descriptor, self.program_descriptor = records_descriptor, program_descriptor
         self.library = ffi.NULL
         self.path = ""
         self.affixes = ("", "")
         self.integer_bits = 32
-        self.item_bytes = 8
+        self.dtype = "d"
         self.buffers: list[Any] = []
-        self.originals: dict[int, Any] = {}
+        self.originals: list[Any] = []
+        self.scratches: list[Any] = []
         self.shapes: list[dict[str, Any]] = []
+        self.mapped: Any = None
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
         """Pins this process, opens the library, probes it, and measures the clock."""
@@ -65,7 +67,7 @@ class Worker:
             raise Refused(f"cannot open {request['path']}: {ffi.string(lib.bc_open_error()).decode()}")
         self.affixes = self._probe_affixes(request["path"])
         self.integer_bits = self._probe_integer_bits()
-        self.item_bytes = request["item_bytes"]
+        self.dtype = request["dtype"]
         return {
             **describe_threading(request["path"], request["threads"]),
             "build": digest(request["path"]),
@@ -102,32 +104,75 @@ class Worker:
         return f"{self.affixes[0]}{routine}{self.affixes[1]}"
 
     def allocate(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Replaces all operands by new, seeded ones."""
-        for memory in (*self.buffers, *self.originals.values()):
+        """Replaces all operands by new, seeded ones, none of them in a cache."""
+        for memory in (*self.buffers, *self.originals, *self.scratches):
             lib.bc_release(memory)
-        self.buffers, self.originals, self.shapes = [], {}, request["buffers"]
+        self.buffers, self.originals, self.scratches, self.shapes = [], [], [], request["buffers"]
         for index in range(len(self.shapes)):
             self.buffers.append(self._filled(index))
-        return {}
+        return {"addresses": [address(memory) for memory in self.buffers]}
 
     def _filled(self, index: int) -> Any:
-        shape = self.shapes[index]
-        size = max(1, shape["elements"]) * self._bytes(index)
+        shape, numbers = self.shapes[index], self._numbers(index)
+        size = shape["elements"] * NUMBER_BYTES[numbers]
+        memory = self._allocated(size)
+        structure, rows, columns, ld = (STRUCTURES[shape["structure"]], shape["rows"], shape["columns"], shape["ld"])
+        lib.bc_fill(memory, structure, numbers, rows, columns, ld, shape["seed"])
+        lib.bc_flush(ffi.cast("char *", memory), size, 1, size)
+        return memory
+
+    def _allocated(self, size: int) -> Any:
         memory = lib.bc_allocate(size)
         if memory == ffi.NULL:
             raise Refused(f"no memory for an operand of {size / 1e9:.2f} GB; choose smaller sizes")
-        structure, rows, columns, ld = (STRUCTURES[shape["structure"]], shape["rows"], shape["columns"], shape["ld"])
-        lib.bc_fill(memory, structure, self._bytes(index), rows, columns, ld, shape["seed"])
         return memory
 
-    def _bytes(self, index: int) -> int:
-        """Of one element of an operand."""
-        return self.integer_bits // 8 if self.shapes[index]["structure"] == "pivots" else self.item_bytes
+    def _numbers(self, index: int) -> int:
+        """What an operand holds."""
+        match self.shapes[index]["kind"]:
+            case "integer":
+                return int(lib.BC_INT64 if self.integer_bits == 64 else lib.BC_INT32)
+            case "real":
+                return int(lib.BC_FLOAT if self.dtype in "sc" else lib.BC_DOUBLE)
+            case "double":
+                return int(lib.BC_DOUBLE)
+        return int(NUMBERS[self.dtype])
 
-    def _make_original(self, index: int) -> None:
-        """Makes a second copy of an operand as it was filled, when first needed."""
-        if index not in self.originals:
-            self.originals[index] = self._filled(index)
+    def original(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Makes a second copy of an operand as it was filled."""
+        self.originals.append(self._filled(request["buffer"]))
+        return {"address": address(self.originals[-1])}
+
+    def scratch(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Makes scratch memory for so many elements of any kind."""
+        self.scratches.append(self._allocated(request["elements"] * WIDEST_BYTES))
+        return {"address": address(self.scratches[-1])}
+
+    def routine(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Finds a routine in the library."""
+        symbol = self.symbol(request["name"])
+        routine = self._symbol(symbol)
+        if routine == ffi.NULL:
+            raise Refused(f"{self.path} has no routine {request['name']} (symbol {symbol}); name another library")
+        return {"address": address(routine)}
+
+    def team(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Starts the threads of parallel regions, one for each CPU."""
+        status = lib.bc_team(ffi.new("int32_t[]", request["cpus"]), len(request["cpus"]))
+        if status:
+            raise Refused(f"no threads for {len(request['cpus'])} lanes: {os.strerror(status)}")
+        return {}
+
+    def counters(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Opens counters; the errno and the index of the one that cannot be had, if any."""
+        types, configs = ffi.new("int32_t[]", request["types"]), ffi.new("int64_t[]", request["configs"])
+        failed = ffi.new("int *")
+        status = lib.bc_counters_open(types, configs, len(request["types"]), request["multiplex"], failed)
+        return {"errno": status, "failed": failed[0]}
+
+    def shares(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The share of the time that each counter counted."""
+        return {"shares": [lib.bc_counters_share(i) for i in range(lib.bc_counter_count())]}
 
     def write(self, request: dict[str, Any], contents: bytes) -> dict[str, Any]:
         """Sets an operand's contents (whole buffer, gaps between columns included)."""
@@ -137,7 +182,7 @@ class Worker:
     def read(self, request: dict[str, Any]) -> bytes:
         """An operand's contents (whole buffer)."""
         index = request["buffer"]
-        size = self.shapes[index]["elements"] * self._bytes(index)
+        size = self.shapes[index]["elements"] * NUMBER_BYTES[self._numbers(index)]
         return bytes(ffi.buffer(ffi.cast("char *", self.buffers[index]), size))
 
     def triad(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -148,68 +193,25 @@ class Worker:
             raise Refused(f"no memory or no threads for a triad on {len(cpus)} CPUs; use fewer threads")
         return {"ticks": ticks}
 
+    def program(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Maps the memory in which the parent places programs."""
+        self.mapped = mmap.mmap(self.program_descriptor, request["bytes"])
+        return {"address": address(ffi.from_buffer(self.mapped))}
+
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Runs a program; the records are left in shared memory, behind the index of the current operation."""
-        keep: list[Any] = []
-        calls = [self._lower_call(call, keep) for call in request["calls"]]
-        operations = self._lower_operations(request["operations"], calls)
-        count = len(request["operations"])
-        with mmap.mmap(self.shared_descriptor, 8 + count * ffi.sizeof("bc_record")) as shared:
+        """Runs the program that was placed; its records are left behind the index of the current operation."""
+        count, counters = request["count"], lib.bc_counter_count()
+        operations = ffi.cast("bc_operation *", request["operations"])
+        records_bytes = count * ffi.sizeof("bc_record")
+        with mmap.mmap(self.records_descriptor, 8 + records_bytes + 8 * count * counters) as shared:
             memory = ffi.from_buffer(shared)
             current, records = ffi.cast("int64_t *", memory), ffi.cast("bc_record *", memory + 8)
-            status = lib.bc_run(operations, count, records, current)
+            counted = ffi.cast("int64_t *", memory + 8 + records_bytes) if counters else ffi.NULL
+            status = lib.bc_run(operations, count, records, counted, current)
             ffi.release(memory)
         if status != lib.BC_OK:
             raise Refused(f"the engine refused the program (status {status})")
-        return {"infos": [int(call["info"][0]) if call["info"] else 0 for call in calls]}
-
-    def _lower_call(self, call: dict[str, Any], keep: list[Any]) -> dict[str, Any]:
-        routine = self._symbol(self.symbol(call["routine"]))
-        if routine == ffi.NULL:
-            symbol = self.symbol(call["routine"])
-            raise Refused(f"{self.path} has no routine {call['routine']} (symbol {symbol}); name another library")
-        words, lengths, info = [], [], None
-        for kind, value in call["arguments"]:
-            pointer = self._argument(kind, value)
-            info = pointer if kind == "info" else info
-            lengths += [len(value)] if kind == "flag" else []
-            keep.append(pointer)
-            words.append(address(pointer))
-        padded = pad(words + lengths)
-        keep.append(padded)
-        return {"routine": routine, "words": padded, "count": len(words) + len(lengths), "info": info}
-
-    def _argument(self, kind: str, value: Any) -> Any:
-        match kind:
-            case "flag":
-                return ffi.new("char[]", value.encode())
-            case "integer" | "info":
-                return ffi.new(f"int{self.integer_bits}_t *", value)
-            case "scalar":
-                return ffi.new("double *" if self.item_bytes == 8 else "float *", value)
-        return self._at(self.buffers, *value)
-
-    def _at(self, memories: Any, index: int, element: int) -> Any:
-        return ffi.cast("char *", memories[index]) + element * self._bytes(index)
-
-    def _lower_operations(self, operations: list[list[Any]], calls: list[dict[str, Any]]) -> Any:
-        lowered = ffi.new("bc_operation[]", len(operations))
-        for target, (kind, *values) in zip(lowered, operations, strict=True):
-            target.kind = KINDS[kind]
-            if kind in ("run", "time"):
-                call = calls[values[0]]
-                target.routine, target.words, target.word_count = call["routine"], call["words"], call["count"]
-            elif kind == "probe":
-                target.minimum_gap_ticks = values[0]
-            else:
-                index, element, rows, columns, ld = values
-                target.target = self._at(self.buffers, index, element)
-                target.column_bytes, target.columns = rows * self._bytes(index), columns
-                target.stride_bytes = ld * self._bytes(index)
-                if kind == "restore":
-                    self._make_original(index)
-                    target.source = self._at(self.originals, index, element)
-        return lowered
+        return {}
 
 
 def address(pointer: Any) -> int:
@@ -231,7 +233,7 @@ def empty_call_ticks() -> list[int]:
     operation = {"kind": lib.BC_TIMED_CALL, "words": words, "word_count": 16, "routine": routine}
     operations = ffi.new("bc_operation[]", [operation] * EMPTY_CALLS)
     records = ffi.new("bc_record[]", EMPTY_CALLS)
-    lib.bc_run(operations, EMPTY_CALLS, records, ffi.new("int64_t *"))
+    lib.bc_run(operations, EMPTY_CALLS, records, ffi.NULL, ffi.new("int64_t *"))
     ticks = sorted(record.ticks for record in records)
     return [ticks[EMPTY_CALLS * percent // 100] for percent in (10, 50, 90)]
 
@@ -286,12 +288,12 @@ def serve(connection: Connection, worker: Worker) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Entry point: descriptors of the connection, of the lifeline and of the shared memory."""
-    connection, lifeline, shared = map(int, arguments)
+    """Entry point: descriptors of the connection, of the lifeline, and of the memory for records and programs."""
+    connection, lifeline, records, program = map(int, arguments)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     lib.bc_exit_when_closed(lifeline)
     with contextlib.suppress(EOFError):
-        serve(Connection(connection), Worker(shared))
+        serve(Connection(connection), Worker(records, program))
 
 
 if __name__ == "__main__":

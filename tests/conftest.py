@@ -16,6 +16,7 @@ TOY = r"""
 #include <stdio.h>
 #include <string.h>
 #include <signal.h>
+#include <unistd.h>
 #include <sys/mman.h>
 #ifndef INTEGER
 #define INTEGER int32_t
@@ -39,6 +40,34 @@ void NAME(dhang)(INTEGER *n, double *a, INTEGER *lda) { for (;;) { volatile int 
 void NAME(dkilled)(INTEGER *n, double *a, INTEGER *lda) { raise(SIGKILL); }
 void NAME(dfill)(INTEGER *n, double *a, INTEGER *lda) {
     for (INTEGER j = 0; j < *n; j++) for (INTEGER i = 0; i < *n; i++) a[i + j * *lda] = 7.0;
+}
+/* Returns only while two threads are in it. */
+void NAME(dmeet)(INTEGER *n, double *a, INTEGER *lda) {
+    static volatile int inside;
+    __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2);
+    sleep(1);
+    __atomic_store_n(&inside, 0, __ATOMIC_SEQ_CST);
+}
+/* Touches 64 new pages. */
+void NAME(dfault)(INTEGER *n, double *a, INTEGER *lda) {
+    char *pages = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 64; i++) pages[i * 4096] = 1;
+    munmap(pages, 64 * 4096);
+}
+/* Links the cache lines of an operand to a ring in an order that no prefetcher foresees, and walks along it. */
+void NAME(dring)(INTEGER *n, double *a, INTEGER *lda) {
+    long lines = (long)*n * *lda / 8, at = 0;
+    for (long i = 0; i < lines; i++) {
+        long next = (5 * at + 3) % lines;  /* a full period for a power of two */
+        *(double **)(a + 8 * at) = a + 8 * next;
+        at = next;
+    }
+}
+void NAME(dchase)(INTEGER *n, double *a, INTEGER *lda) {
+    double *at = a;
+    for (long i = (long)*n * *lda / 8; i > 0; i--) at = *(double **)at;
+    *(double *volatile *)(a + 1) = at;
 }
 /* 24 arguments: 3 flags, 18 sizes, an operand, its leading dimension, info; then 3 hidden lengths */
 void NAME(dmany)(char *f1, char *f2, char *f3,

@@ -1,5 +1,8 @@
 """The C engine through a real worker: bookkeeping, operands, calls of every width."""
 
+import errno
+import os
+import re
 import threading
 
 import numpy as np
@@ -7,18 +10,33 @@ import pytest
 
 from blascast.sampler._engine import ffi, lib
 from blascast.sampler.call import View, bind
+from blascast.sampler.counters import SOFTWARE, Counters, refusal
 from blascast.sampler.errors import LibraryError, UsageError
+from blascast.sampler.failure import KernelFailed
 from blascast.sampler.host import WorkerBackend
-from blascast.sampler.kernel import Data, Flag, Info, Kernel, Ld, Size
+from blascast.sampler.kernel import Data, Flag, Inc, Info, Kernel, Ld, Scalar, Size
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.program import Buffer, Flush, Probe, Restore, Run, Time, Touch, buffers_for
+from blascast.sampler.program import (
+    Buffer,
+    Flush,
+    Parallel,
+    Probe,
+    Repeat,
+    Restore,
+    Run,
+    Time,
+    Touch,
+    buffers_for,
+    unrolled,
+)
 from blascast.sampler.setup import SetupRequest
+from blascast.sampler.simulated import QUIET, SimulatedBackend
 
 SQUARE = View("A", 0, 0, 40, 40, 48)
 
 
-def cholesky() -> tuple:
-    call = bind(find_kernel("potf2"), "L", SQUARE)
+def cholesky(n: int = 40) -> tuple:
+    call = bind(find_kernel("potf2"), "L", View("A", 0, 0, n, n, n + 8))
     return call, buffers_for([call])
 
 
@@ -34,7 +52,7 @@ def test_the_interpreter_lock_is_released() -> None:
     """While a program runs in one thread, another goes on."""
     operations = ffi.new("bc_operation[]", [{"kind": lib.BC_PROBE}] * 20_000)
     records = ffi.new("bc_record[]", len(operations))
-    arguments = (operations, len(operations), records, ffi.new("int64_t *"))
+    arguments = (operations, len(operations), records, ffi.NULL, ffi.new("int64_t *"))
     thread = threading.Thread(target=lib.bc_run, args=arguments)
     thread.start()
     turns = 0
@@ -46,7 +64,9 @@ def test_the_interpreter_lock_is_released() -> None:
 
 def test_unknown_operations_are_refused() -> None:
     operations = ffi.new("bc_operation[]", [{"kind": 99}])
-    assert lib.bc_run(operations, 1, ffi.new("bc_record[]", 1), ffi.new("int64_t *")) == lib.BC_UNKNOWN_OPERATION
+    assert (
+        lib.bc_run(operations, 1, ffi.new("bc_record[]", 1), ffi.NULL, ffi.new("int64_t *")) == lib.BC_UNKNOWN_OPERATION
+    )
 
 
 def test_each_operation_reports_what_it_should(real: WorkerBackend) -> None:
@@ -141,11 +161,6 @@ def test_programs_that_are_none(real: WorkerBackend) -> None:
         Probe(float("nan"))
     with pytest.raises(UsageError, match="an operand needs"):
         real.allocate([Buffer("A", 8, 8, 4)])
-    sizes = np.array([8, 8])
-    views = [View(name, 0, 0, sizes, sizes, 8, owner=np.arange(2)) for name in "AB"]
-    array_valued = bind(find_kernel("trsm"), "R", "L", "T", "N", 1, *views)
-    with pytest.raises(UsageError, match="array-valued call"):
-        real.run([Run(array_valued)])
 
 
 def test_operands_that_do_not_fit_are_foreseen(real: WorkerBackend) -> None:
@@ -216,3 +231,196 @@ def test_fingerprints_differ_with_the_setup(real: WorkerBackend) -> None:
     again = WorkerBackend(SetupRequest())
     again.close()
     assert single.setup.fingerprint != real.setup.fingerprint == again.setup.fingerprint
+
+
+def test_an_array_valued_call_is_one_for_each_entry(real: WorkerBackend) -> None:
+    moving = View("A", 0, 3 * np.arange(4), 3, 3, 3)
+    call = bind(find_kernel("potf2"), "L", moving)
+    real.allocate(buffers_for([call]))
+    blocks = [np.full((3, 3), float(i)) + 9 * np.eye(3) for i in range(4)]
+    real.write("A", np.hstack(blocks))
+    records = real.run([Time(call)])
+    assert len(records) == 4
+    assert np.all(records.seconds > 0)
+    expected = [np.linalg.cholesky(block) + np.triu(block, 1) for block in blocks]
+    np.testing.assert_allclose(real.read("A"), np.hstack(expected), atol=1e-13)
+
+
+def test_repetitions_move_the_views(real: WorkerBackend) -> None:
+    moving, fixed = View("A", 0, 4 * np.arange(5), 4, 4, 4), View("B", 0, 0, 4, 4, 4)
+    copy = bind(find_kernel("gemm"), "N", "N", 1, View("I", 0, 0, 4, 4, 4), fixed, 0, moving)
+    real.allocate(buffers_for([copy]))
+    real.write("I", np.eye(4))
+    records = real.run([Repeat((Probe(), Repeat((Flush(fixed),), 2), Time(copy)), 5)])
+    assert len(records) == 5 * 4
+    assert np.flatnonzero(records.seconds >= 0).tolist() == [3, 7, 11, 15, 19]
+    assert np.flatnonzero(records.branch >= 0).tolist() == [0, 4, 8, 12, 16]
+    np.testing.assert_array_equal(real.read("A"), np.tile(real.read("B"), 5))
+    with pytest.raises(UsageError, match="views with 5 entries cannot be repeated 3 times"):
+        real.run([Repeat((Time(copy),), 3)])
+
+
+def test_repetitions_are_spelt_out_alike() -> None:
+    moving = View("A", 0, 4 * np.arange(3), 4, 4, 4)
+    call = bind(find_kernel("potf2"), "L", moving)
+    program = [Probe(), Repeat((Restore(moving), Time(call)), 3), Time(call)]
+    kinds = [type(operation).__name__ for operation in unrolled(program)]
+    assert kinds == ["Probe", *["Restore", "Time"] * 3, *["Time"] * 3]
+    assert len(SimulatedBackend(disturbances=QUIET).run(program)) == 10
+
+
+def test_a_failing_entry_is_named(real: WorkerBackend) -> None:
+    call = bind(find_kernel("potf2"), "L", View("A", 0, 3 * np.arange(4), 3, np.array([3, 3, 3, 3]), 3))
+    real.allocate(buffers_for([call]))
+    values = np.tile(np.eye(3), 4)
+    values[1, 7] = -1.0
+    real.write("A", values)
+    with pytest.raises(KernelFailed, match=r"dpotf2\(L; n=3; ld 3\) returned info = 2"):
+        real.run([Time(call)])
+
+
+def test_calls_in_parallel_are_timed_as_one(real: WorkerBackend) -> None:
+    views = [View(name, 0, 0, 200, 200, 200) for name in "ABCDEF"]
+    first, second = (bind(find_kernel("gemm"), "N", "N", 1, *views[i : i + 2], 0, views[i + 2]) for i in (0, 3))
+    third = bind(find_kernel("gemm"), "N", "N", 1, views[5], views[4], 0, views[3])
+    real.allocate(buffers_for([first, second, third]))
+    a, b, e = (real.read(name) for name in "ABE")
+    records = real.run([Parallel(((first,), (second, third)))])
+    assert len(records) == 4
+    assert records.seconds[0] > 0
+    assert np.all(records.seconds[1:] == -1)
+    np.testing.assert_allclose(real.read("C"), a @ b, atol=1e-12)
+    np.testing.assert_allclose(real.read("D"), real.read("F") @ e, atol=1e-10)  # the second lane's calls in order
+    with pytest.raises(UsageError, match=r"500 lanes need as many CPUs, this process may use \d+"):
+        real.run([Parallel(((first,),) * 500)])
+
+
+def test_lanes_run_at_once(toy) -> None:
+    """Two lanes that each wait for the other end only if both run."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU")
+    backend = WorkerBackend(SetupRequest(toy()), hang_seconds=5)
+    meet = Kernel("meet", "d", (Size("n"), Data("A", "inout", "n", "n"), Ld("lda", "A")), "n", "n")
+    calls = [bind(meet, View(name, 0, 0, 2, 2, 2)) for name in "AB"]
+    try:
+        backend.allocate(buffers_for(calls))
+        assert backend.run([Parallel(((calls[0],), (calls[1],)))]).seconds[0] > 0
+        with pytest.raises(KernelFailed, match=r"dmeet.* did not return within 5 s"):
+            backend.run([Time(calls[0])])
+    finally:
+        backend.close()
+
+
+def test_software_counters_are_everywhere(real: WorkerBackend) -> None:
+    call, buffers = cholesky(200)
+    real.allocate(buffers)
+    real.count(Counters(SOFTWARE))
+    try:
+        records = real.run([Probe(), Time(call)])
+        assert records.counters.shape == (2, len(SOFTWARE))
+        assert np.all(records.counters[0] == -1)
+        counted = dict(zip(SOFTWARE, records.counters[1], strict=True))
+        assert counted["migrations"] == 0
+        assert 0.5 * records.seconds[1] < 1e-9 * counted["task-clock"] < records.seconds[1] + 1e-3
+        assert set(real.counter_shares.values()) == {1.0}
+    finally:
+        real.count(Counters())
+
+
+def test_page_faults_are_counted(toy) -> None:
+    backend = WorkerBackend(SetupRequest(toy()))
+    fault = Kernel("fault", "d", (Size("n"), Data("A", "inout", "n", "n"), Ld("lda", "A")), "n", "n")
+    call = bind(fault, SQUARE)
+    try:
+        backend.allocate(buffers_for([call]))
+        backend.count(Counters(("page-faults",)))
+        assert 64 <= backend.run([Time(call)]).counters[0, 0] < 80
+    finally:
+        backend.close()
+
+
+def test_counters_of_the_processor_or_why_not(real: WorkerBackend) -> None:
+    call, buffers = cholesky(200)
+    real.allocate(buffers)
+    try:
+        real.count(Counters(("instructions", "cycles")))
+    except UsageError as error:
+        assert re.search("cannot count instructions|does not permit to count instructions", str(error))
+        assert "page-faults" in str(error)
+        assert real.run([Time(call)]).counters.shape == (1, 0)
+    else:
+        instructions = real.run([Time(call)]).counters[0, 0]
+        assert instructions > 200**3 / 3 / 32
+        real.count(Counters())
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (errno.EACCES, "does not permit to count cycles"),
+        (errno.ENOSPC, "cannot count page-faults, cycles at once, cycles is too many"),
+        (errno.ENOENT, "cannot count cycles"),
+    ],
+)
+def test_why_a_counter_is_refused(status: int, message: str) -> None:
+    assert message in str(refusal(Counters(("page-faults", "cycles")), 1, status))
+
+
+def test_counters_that_are_none() -> None:
+    with pytest.raises(UsageError, match="unknown counter 'cylces'; known: page-faults"):
+        Counters(("cylces",))
+    with pytest.raises(UsageError, match="counters must be up to 16 different events"):
+        Counters(("cycles", "cycles"))
+    with pytest.raises(UsageError, match="cannot count cycles"):
+        SimulatedBackend().count(Counters(("page-faults", "cycles")))
+
+
+def test_functions_return_into_their_operand(real: WorkerBackend) -> None:
+    arguments = (Size("n"), Data("x", "in", "n", "1"), Inc("incx", "x"), Data("y", "in", "n", "1"), Inc("incy", "y"))
+    dot = Kernel("dot", "sd", arguments, "2 * n", "2 * n", returns=Data("r", "out", "1", "1"))
+    amax = Kernel("amax", "d", arguments[:3], "n", "n", Data("i", "out", "1", "1", kind="integer"), {"d": "idamax"})
+    row = View("X", 2, 0, 1, 9, 8)
+    calls = [
+        bind(dot, row, View("y", 0, 0, 9, 1, 16), View("r", 1, 1, 1, 1, 4)),
+        bind(amax, row, View("i", 0, 0, 1, 1, 1)),
+    ]
+    assert calls[0].case == "inc other,1"
+    real.allocate(buffers_for(calls))
+    real.run([Time(call) for call in calls])
+    x = real.read("X")[2]
+    assert real.read("r")[1, 1] == pytest.approx(x @ real.read("y")[:, 0])
+    assert real.read("i")[0, 0] == 1 + np.argmax(np.abs(x))
+
+
+def test_a_flush_evicts(toy) -> None:
+    """A pointer chase through flushed memory takes far longer than through memory just touched."""
+    backend = WorkerBackend(SetupRequest(toy()))
+    arguments = (Size("n"), Data("A", "inout", "n", "n"), Ld("lda", "A"))
+    ring, chase = (Kernel(name, "d", arguments, "n", "n") for name in ("ring", "chase"))
+    operand = View("A", 0, 0, 128, 128, 128)  # 128 KiB
+    try:
+        call = bind(chase, operand)
+        backend.allocate(buffers_for([call]))
+        warm, flushed = (Touch(operand), Time(call)), (Flush(operand), Time(call))
+        records = backend.run([Run(bind(ring, operand)), *(warm + flushed) * 50])
+        seconds = records.seconds[records.seconds >= 0]
+        assert np.median(seconds[1::2]) > 3 * np.median(seconds[::2])
+    finally:
+        backend.close()
+
+
+def test_a_program_of_many_calls() -> None:
+    """The bookkeeping of 10^5 calls on moving operands: each is made, on its own operand."""
+    backend = WorkerBackend(SetupRequest())
+    count = 100_000
+    axpy = Kernel(
+        "scal", "d", (Size("n"), Scalar("alpha"), Data("x", "inout", "n", "1"), Inc("incx", "x")), "n", "2 * n"
+    )
+    call = bind(axpy, 3.0, View("X", 0, np.arange(count), 8, 1, 8))
+    try:
+        backend.allocate(buffers_for([call]))
+        before = backend.read("X")
+        assert np.all(backend.run([Time(call)]).seconds >= 0)
+        np.testing.assert_array_equal(backend.read("X"), 3.0 * before)
+    finally:
+        backend.close()

@@ -139,7 +139,12 @@ def test_pivots_are_integers_of_the_library(library: str) -> None:
         types="d",
         arguments=(
             *(Flag("trans", "NTC"), Size("n"), Size("nrhs"), Data("A", "in", "n", "n", "triangular"), Ld("lda", "A")),
-            *(Data("ipiv", "in", "n", "1", "pivots"), Data("B", "inout", "n", "nrhs"), Ld("ldb", "B"), Info()),
+            *(
+                Data("ipiv", "in", "n", "1", "pivots", "integer"),
+                Data("B", "inout", "n", "nrhs"),
+                Ld("ldb", "B"),
+                Info(),
+            ),
         ),
         flops="2 * n * n * nrhs",
         words="n * n + 2 * n * nrhs",
@@ -149,9 +154,12 @@ def test_pivots_are_integers_of_the_library(library: str) -> None:
     try:
         backend.allocate(buffers_for([call]))
         a, b = backend.read("A"), backend.read("B")
-        assert backend.read("ipiv").ravel().tolist() == list(range(1, N + 1))
+        pivots = backend.read("ipiv").ravel()
+        assert np.all((pivots >= 1) & (pivots <= np.arange(1, N + 1)))  # valid for any number of rows
         backend.run([Run(call)])
         lower, upper = np.tril(a, -1) + np.eye(N), np.triu(a)
+        for i, pivot in enumerate(pivots):
+            b[[i, pivot - 1]] = b[[pivot - 1, i]]
         np.testing.assert_allclose(backend.read("B"), np.linalg.solve(lower @ upper, b), atol=1e-12)
     finally:
         backend.close()

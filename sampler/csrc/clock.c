@@ -1,5 +1,6 @@
 #include "clock.h"
 
+#include <sched.h>
 #include <time.h>
 
 #include "engine.h"
@@ -45,6 +46,14 @@ double bc_ticks_per_second(double seconds) {
         read_both(&last_seconds, &last_ticks);
     } while (last_seconds - first_seconds < seconds);
     return (double)(last_ticks - first_ticks) / (last_seconds - first_seconds);
+}
+
+int bc_cpu(void) {
+#if defined(__linux__)
+    return sched_getcpu();
+#else
+    return -1;
+#endif
 }
 
 void bc_nothing(void) {}

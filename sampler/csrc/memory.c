@@ -21,28 +21,53 @@ static double uniform(uint64_t seed, int64_t i, int64_t j) {
     return (double)(z >> 11) * 0x1p-52 - 1.0;
 }
 
-static double entry(int structure, int64_t rows, uint64_t seed, int64_t i, int64_t j) {
-    if (structure == BC_SYMMETRIC_POSITIVE_DEFINITE) { /* dominant diagonal */
-        return i == j ? (double)rows + 1.0 : uniform(seed, i < j ? i : j, i < j ? j : i);
+/* Of the real part if `part` is 0, else of the imaginary part. */
+static double entry(int structure, int64_t rows, uint64_t seed, int64_t i, int64_t j, int part) {
+    const uint64_t own = seed + (part ? 0x5851f42d4c957f2du : 0);
+    const double any = uniform(own, i, j);
+    const double real = part ? 0.0 : 1.0;
+    switch (structure) {
+    case BC_POSITIVE_DEFINITE: /* dominant diagonal; Hermitian */
+        if (i == j) {
+            return real * 2.0 * ((double)rows + 1.0);
+        }
+        return (part && i > j ? -1.0 : 1.0) * uniform(own, i < j ? i : j, i < j ? j : i);
+    case BC_TRIANGULAR: /* both triangles are well-conditioned */
+        return i == j ? real * 2.0 + 0.5 * any : any / (double)rows;
+    case BC_REFLECTORS: return any / (double)rows;
+    case BC_SCHUR:
+    case BC_SHIFTED_SCHUR:
+        if (i == j) {
+            return real * (structure == BC_SCHUR ? 2.0 : 7.0) + 0.5 * any;
+        }
+        return i < j ? any / (double)rows : 0.0;
+    case BC_PACKED_TRIANGULAR: /* about 1 everywhere: the inverse has two diagonals */
+        return real + 1e-3 * any / (double)rows;
+    default: return any;
     }
-    if (structure == BC_TRIANGULAR) { /* both triangles are well-conditioned */
-        return i == j ? 2.0 + 0.5 * uniform(seed, i, j) : uniform(seed, i, j) / (double)rows;
-    }
-    return uniform(seed, i, j);
 }
 
-void bc_fill(void *data, int structure, int itemsize, int64_t rows, int64_t columns, int64_t ld, uint64_t seed) {
+/* Pivots: row i is swapped with an earlier one, so any number of them fits any matrix. */
+static int64_t pivot(uint64_t seed, int64_t i) {
+    return 1 + (int64_t)((double)(i + 1) * 0.5 * (uniform(seed, i, 0) + 1.0));
+}
+
+void bc_fill(void *data, int structure, int numbers, int64_t rows, int64_t columns, int64_t ld, uint64_t seed) {
     for (int64_t j = 0; j < columns; j++) {
         for (int64_t i = 0; i < rows; i++) {
             const int64_t at = i + j * ld;
-            if (structure == BC_PIVOTS && itemsize == 8) {
-                ((int64_t *)data)[at] = i + 1;
-            } else if (structure == BC_PIVOTS) {
-                ((int32_t *)data)[at] = (int32_t)(i + 1);
-            } else if (itemsize == 8) {
-                ((double *)data)[at] = entry(structure, rows, seed, i, j);
-            } else {
-                ((float *)data)[at] = (float)entry(structure, rows, seed, i, j);
+            switch (numbers) {
+            case BC_INT32: ((int32_t *)data)[at] = (int32_t)pivot(seed, i); break;
+            case BC_INT64: ((int64_t *)data)[at] = pivot(seed, i); break;
+            case BC_FLOAT: ((float *)data)[at] = (float)entry(structure, rows, seed, i, j, 0); break;
+            case BC_DOUBLE: ((double *)data)[at] = entry(structure, rows, seed, i, j, 0); break;
+            case BC_FLOAT_COMPLEX:
+                ((float *)data)[2 * at] = (float)entry(structure, rows, seed, i, j, 0);
+                ((float *)data)[2 * at + 1] = (float)entry(structure, rows, seed, i, j, 1);
+                break;
+            default:
+                ((double *)data)[2 * at] = entry(structure, rows, seed, i, j, 0);
+                ((double *)data)[2 * at + 1] = entry(structure, rows, seed, i, j, 1);
             }
         }
     }

@@ -55,13 +55,13 @@ void bc_probe(int64_t *branch, int64_t *arithmetic) {
     *arithmetic = scaled_median(arithmetics);
 }
 
-/* Involuntary context switches of the calling thread so far. */
-int64_t bc_switches(void) {
+void bc_usage(int64_t *switches, int64_t *faults) {
     struct rusage usage;
 #ifdef RUSAGE_THREAD
     getrusage(RUSAGE_THREAD, &usage);
 #else
     getrusage(RUSAGE_SELF, &usage);
 #endif
-    return usage.ru_nivcsw;
+    *switches = usage.ru_nivcsw;
+    *faults = usage.ru_minflt + usage.ru_majflt;
 }

@@ -1,90 +1,94 @@
 #include "clock.h"
-#include "engine.h"
+#include "dispatch.h"
+#include "region.h"
 
-/* Fortran passes every argument by pointer and the lengths of character arguments as integers
- * behind them: all are machine words. Surplus words are ignored by the callee, because in the
- * calling conventions of x86-64 and aarch64 the caller cleans up; so a few widths serve all. */
-#define W4(n) w[n], w[n + 1], w[n + 2], w[n + 3]
-#define W8(n) W4(n), W4(n + 4)
-#define T4 uintptr_t, uintptr_t, uintptr_t, uintptr_t
-#define T8 T4, T4
-
-typedef void (*routine_4)(T4);
-typedef void (*routine_8)(T8);
-typedef void (*routine_12)(T8, T4);
-typedef void (*routine_16)(T8, T8);
-typedef void (*routine_20)(T8, T8, T4);
-typedef void (*routine_24)(T8, T8, T8);
-typedef void (*routine_32)(T8, T8, T8, T8);
-typedef void (*routine_40)(T8, T8, T8, T8, T8);
-
-/* `w` has room for BC_MAX_WORDS words. */
-static inline void dispatch(void *routine, const uintptr_t *w, int word_count) {
-    switch ((word_count + 3) / 4) {
-    case 0:
-    case 1: ((routine_4)routine)(W4(0)); break;
-    case 2: ((routine_8)routine)(W8(0)); break;
-    case 3: ((routine_12)routine)(W8(0), W4(8)); break;
-    case 4: ((routine_16)routine)(W8(0), W8(8)); break;
-    case 5: ((routine_20)routine)(W8(0), W8(8), W4(16)); break;
-    case 6: ((routine_24)routine)(W8(0), W8(8), W8(16)); break;
-    case 7:
-    case 8: ((routine_32)routine)(W8(0), W8(8), W8(16), W8(24)); break;
-    default: ((routine_40)routine)(W8(0), W8(8), W8(16), W8(24), W8(32)); break;
+static int64_t timed_call(const bc_operation *operation) {
+    if (returns_floating(operation)) {
+        const int64_t start = clock_start();
+        const double complex value =
+            dispatch_floating(operation->routine, operation->words, operation->word_count);
+        const int64_t stop = clock_stop();
+        store_floating(operation, value);
+        return stop - start;
     }
-}
-
-int bc_call(void *routine, const uintptr_t *words, int word_count) {
-    if (word_count > BC_MAX_WORDS) {
-        return BC_TOO_MANY_WORDS;
-    }
-    dispatch(routine, words, word_count);
-    return BC_OK;
-}
-
-static int64_t timed(const bc_operation *operation) {
     const int64_t start = clock_start();
-    dispatch(operation->routine, operation->words, operation->word_count);
-    return clock_stop() - start;
+    const int64_t value = dispatch_integer(operation->routine, operation->words, operation->word_count);
+    const int64_t stop = clock_stop();
+    store_integer(operation, value);
+    return stop - start;
 }
 
 static int check(const bc_operation *operations, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        if (operations[i].kind < BC_CALL || operations[i].kind > BC_PROBE) {
+        const bc_operation *operation = &operations[i];
+        if (operation->kind < BC_CALL || operation->kind > BC_MEMBER) {
             return BC_UNKNOWN_OPERATION;
         }
-        if (operations[i].kind <= BC_TIMED_CALL && operations[i].word_count > BC_MAX_WORDS) {
+        if (operation->kind == BC_REGION && operation->amount > count - 1 - i) {
+            return BC_UNKNOWN_OPERATION;
+        }
+        if (operation->word_count > BC_MAX_WORDS) {
             return BC_TOO_MANY_WORDS;
+        }
+        if (operation->kind == BC_MEMBER && operation->lane >= bc_team_size()) {
+            return BC_TOO_FEW_LANES;
         }
     }
     return BC_OK;
+}
+
+static void probe(bc_record *record) {
+    bc_probe(&record->ticks, &record->clock);
+    bc_usage(&record->switches, &record->faults);
+    record->cpu = bc_cpu();
 }
 
 static int run_one(const bc_operation *operation, bc_record *record, int64_t *last_probe) {
     const int64_t bytes = operation->column_bytes, columns = operation->columns, stride = operation->stride_bytes;
     switch (operation->kind) {
-    case BC_CALL: dispatch(operation->routine, operation->words, operation->word_count); break;
-    case BC_TIMED_CALL: record->ticks = timed(operation); break;
+    case BC_CALL: call(operation); break;
+    case BC_TIMED_CALL: record->ticks = timed_call(operation); break;
     case BC_COPY: bc_copy(operation->target, operation->source, bytes, columns, stride); break;
     case BC_TOUCH: bc_touch(operation->target, bytes, columns, stride); break;
     case BC_FLUSH: return bc_flush(operation->target, bytes, columns, stride);
+    case BC_REGION: record->ticks = timed_region(operation); break;
+    case BC_MEMBER: break; /* its region ran it */
     default:
-        if (record->start - *last_probe >= operation->minimum_gap_ticks) {
-            bc_probe(&record->ticks, &record->clock);
-            record->switches = bc_switches();
+        if (record->start - *last_probe >= operation->amount) {
+            probe(record);
             *last_probe = bc_now();
         }
     }
     return BC_OK;
 }
 
-int bc_run(const bc_operation *operations, int64_t count, bc_record *records, int64_t *current) {
+/* Reads the counters about an operation: what they hold afterwards less what they held before. */
+static int run_counted(const bc_operation *operation, bc_record *record, int64_t *last_probe, int64_t *counters) {
+    int64_t before[BC_MAX_COUNTERS];
+    bc_counters_read(before);
+    const int status = run_one(operation, record, last_probe);
+    bc_counters_read(counters);
+    for (int i = 0; i < bc_counter_count(); i++) {
+        counters[i] -= before[i];
+    }
+    return status;
+}
+
+static int is_timed(const bc_operation *operation) {
+    return operation->kind == BC_TIMED_CALL || operation->kind == BC_REGION;
+}
+
+int bc_run(const bc_operation *operations, int64_t count, bc_record *records, int64_t *counters, int64_t *current) {
     int status = check(operations, count);
     int64_t last_probe = INT64_MIN / 2;
     for (int64_t i = 0; i < count && status == BC_OK; i++) {
         *(volatile int64_t *)current = i;
-        records[i] = (bc_record){.start = bc_now(), .ticks = -1, .clock = -1, .switches = -1};
-        status = run_one(&operations[i], &records[i], &last_probe);
+        records[i] = (bc_record){bc_now(), -1, -1, -1, -1, -1};
+        if (counters != NULL && is_timed(&operations[i])) {
+            status = run_counted(&operations[i], &records[i], &last_probe, &counters[i * bc_counter_count()]);
+        } else {
+            status = run_one(&operations[i], &records[i], &last_probe);
+        }
     }
     if (status == BC_OK) {
         *(volatile int64_t *)current = count;
