@@ -50,7 +50,7 @@ class View:
     @property
     def increment(self) -> int:
         """Elements from one entry to the next, as a vector: 1 along a column, ld along a row."""
-        return 1 if np.all(self.columns == 1) else self.ld
+        return 1 if _same(self.columns, 1) else self.ld
 
     @property
     def vector_shape(self) -> tuple[Extent, Extent]:
@@ -61,9 +61,9 @@ class View:
         UsageError
             If it is neither one column nor one row.
         """
-        if np.all(self.columns == 1):
+        if _same(self.columns, 1):
             return self.rows, 1
-        if np.all(self.rows == 1):
+        if _same(self.rows, 1):
             return self.columns, 1
         raise UsageError(f"a vector must be one row or one column, got {self}")
 
@@ -156,6 +156,11 @@ class Call:
         return f"{self.kernel.name}({self.case}; {sizes}; ld {'/'.join(map(str, lds))})"
 
 
+def _same(first: Extent, second: Extent) -> bool:
+    """Whether extents are equal, entry by entry."""
+    return bool(first == second if isinstance(first, int) and isinstance(second, int) else np.all(first == second))
+
+
 def case_of(flags: Mapping[str, str | int], scalars: Mapping[str, complex], increments: Sequence[int] = ()) -> str:
     """The case of given flags, scalars and increments.
 
@@ -220,5 +225,5 @@ def _check_shapes(kernel: Kernel, values: dict[str, Any], shapes: dict[str, tupl
     for data in kernel.data:
         for text, extent in zip((data.rows, data.columns), shapes[data.name], strict=True):
             wanted = parse(text).evaluate(values)
-            if np.any(np.not_equal(wanted, extent)):
+            if not _same(wanted, extent):
                 raise UsageError(f"{kernel.name}: operand {data.name} must have {text} = {wanted}, got {extent}")

@@ -16,6 +16,7 @@ A new kernel is a declaration of a few lines (see ``kernels/``)::
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from .errors import UsageError
@@ -144,7 +145,7 @@ Argument: TypeAlias = Flag | Option | Size | Integer | Scalar | Data | Ld | Inc 
 Bound: TypeAlias = Flag | Option | Size | Scalar | Data
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kernel:
     """A routine described as data.
 
@@ -211,23 +212,23 @@ class Kernel:
                 if of not in [data.name for data in self.data]:
                     raise UsageError(f"kernel {self.name}: {name} belongs to {of!r}, no operand")
 
-    @property
+    @cached_property
     def data(self) -> tuple[Data, ...]:
         """Its operands, in order; what a function returns comes last."""
         operands = tuple(argument for argument in self.arguments if isinstance(argument, Data))
         return operands if self.returns is None else (*operands, self.returns)
 
-    @property
+    @cached_property
     def vectors(self) -> frozenset[str]:
         """Names of the operands that have an increment."""
         return frozenset(argument.of for argument in self.arguments if isinstance(argument, Inc))
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[str, ...]:
         """Names of its dimensions, in order."""
         return tuple(argument.name for argument in self.arguments if isinstance(argument, Size))
 
-    @property
+    @cached_property
     def bound(self) -> tuple[Bound, ...]:
         """The arguments a caller gives; other sizes, leading dimensions and increments follow from the operands."""
         given = tuple(

@@ -45,9 +45,10 @@ def test_the_prevailing_state() -> None:
 
 def records(branch: list[float], switches: list[int], seconds: list[float]) -> Records:
     clock = [CLOCK_SECONDS if b >= 0 else -1.0 for b in branch]
-    return Records(
-        np.arange(float(len(branch))), np.array(seconds), np.array(branch), np.array(clock), np.array(switches)
-    )
+    nothing = np.full(len(branch), -1)
+    starts, counters = np.arange(float(len(branch))), np.zeros((len(branch), 0), dtype=np.int64)
+    times = np.array(seconds), np.array(branch), np.array(clock)
+    return Records(starts, *times, np.array(switches), nothing, nothing, counters)
 
 
 def test_a_sample_sums_its_timed_calls_and_keeps_the_probes_extremes() -> None:
