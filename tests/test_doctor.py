@@ -76,6 +76,7 @@ def doubtful(finding: Finding, *words: str) -> bool:
 def test_the_simulated_machine_is_not_mixed_with_the_real_one(simulated: DoctorReport) -> None:
     assert {finding.name for finding in simulated.findings} == OF_ANY_MACHINE
     assert simulated.figures["environment"] is None
+    assert simulated.figures["watch"]["stolen_share"] is None
 
 
 def test_figures_of_the_simulated_machine(simulated: DoctorReport) -> None:
@@ -111,8 +112,9 @@ def test_json_has_every_finding_and_the_raw_figures(capsys: pytest.CaptureFixtur
 
 def test_the_report_shows_remedies_below_the_table(simulated: DoctorReport) -> None:
     good, bad = Finding("clock", "fine", "steady"), Finding("load", "9", "high", "wait a while")
-    text = str(replace(simulated, findings=(good, bad)))
-    assert "To look at (!), and what helps:\n  load: wait a while" in text
+    worse, other = replace(bad, name="core"), Finding("turbo", "on", "heat", "switch it off")
+    text = str(replace(simulated, findings=(good, bad, other, worse)))
+    assert text.endswith("To look at (!), and what helps:\n  load, core: wait a while\n  turbo: switch it off")
     assert re.search(r"^ ?!\s+load", text, re.MULTILINE)
     assert "All is well." in str(replace(simulated, findings=(good,)))
 
@@ -299,7 +301,9 @@ def test_peak() -> None:
     assert not doubtful(peak((Peak(1, 5e10),), "d"), "50.0 GFLOP/s (1 thread(s))", "large dgemm")
     assert not doubtful(peak((Peak(1, 5e10), Peak(2, 9e10)), "s"), "50.0, 90.0 GFLOP/s (1, 2 thread(s))", "sgemm")
     shared = peak((Peak(1, 5e10), Peak(2, 9e10), Peak(4, 9e10)), "d")
-    assert doubtful(shared, "4 threads reach 45 % of 4 times one", "--threads 2")
+    assert doubtful(
+        shared, "4 threads reach 45 % of 4 times one: do they share cores, or were they busy?", "--threads 2"
+    )
 
 
 def test_bandwidth() -> None:

@@ -28,15 +28,13 @@ from .system import processor_findings, system_findings
 __all__ = ["DoctorReport", "Finding", "doctor"]
 
 
-def doctor(*, root: Path = Path("/"), **options: Unpack[SessionOptions]) -> DoctorReport:
+def doctor(**options: Unpack[SessionOptions]) -> DoctorReport:
     """Examines this machine, or the simulated one: processor, limits, clock, libraries, peak, memory, noise.
 
     Takes about twenty seconds. A store that cannot be used is a finding, not a failure.
 
     Parameters
     ----------
-    root : Path
-        The folder that the system's proc/ and sys/ are in.
     **options
         Library, data type, threads and so on: the parameters of `Session`.
 
@@ -47,8 +45,8 @@ def doctor(*, root: Path = Path("/"), **options: Unpack[SessionOptions]) -> Doct
     """
     with _session(options) as (session, store_finding):
         backend = session.sampler.backend
-        environment = None if isinstance(backend, SimulatedBackend) else read_environment(backend.cpus, root)
-        measurements = measure(session, options, root if environment else None)
+        environment = None if isinstance(backend, SimulatedBackend) else read_environment(backend.cpus)
+        measurements = measure(session, options)
         findings = [*processor_findings(session.sampler.setup, backend)]
         if environment is not None:
             findings += system_findings(environment, session.sampler.setup.threads)

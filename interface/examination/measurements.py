@@ -1,7 +1,6 @@
 """What doctor measures: peak by threads, memory bandwidth, the first call, and ten seconds of noise."""
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from blascast.sampler.resources import available_memory
 from blascast.sampler.sample import Batch
 from blascast.sampler.sampler import Budget, Progress, Sampler
 from blascast.sampler.setup import SetupRequest
+from blascast.sampler.simulated import SimulatedBackend
 
 from ..session import Session, SessionOptions
 from .levels import Level, levels_of
@@ -29,7 +29,7 @@ TRIAL_REPETITIONS = 20
 WATCH_SECONDS = 10.0
 FIRST_CALL_SIZE = 200
 LATER_CALLS = 20
-CACHES = 4  # the triad's arrays are so many times the last-level cache
+CACHES = 3  # the triad's arrays are so many times the last-level cache
 LEAST_TRIAD_BYTES = 256 << 20
 MEMORY_PART = 0.25  # of what is available
 
@@ -76,7 +76,7 @@ class Watch:
     free_share, busy_share, preempted_share : float
         Of all samples.
     levels : tuple of Level
-        Of the samples of middle size.
+        Of the samples of middle size that were not preempted.
     resolution_seconds : float, optional
         The largest step of which all times are multiples; None if all are the same.
     stolen_share : float, optional
@@ -123,7 +123,7 @@ class Measurements:
         return values | {"peak_flops_per_second": self.peak.flops_per_second}
 
 
-def measure(session: Session, options: SessionOptions, root: Path | None) -> Measurements:
+def measure(session: Session, options: SessionOptions) -> Measurements:
     """Measures everything; facts about the setup are kept in the store.
 
     Parameters
@@ -131,8 +131,6 @@ def measure(session: Session, options: SessionOptions, root: Path | None) -> Mea
     session : Session
     options : SessionOptions
         What it was opened with.
-    root : Path, optional
-        The folder that proc/ is in; none for a machine that has no such files.
 
     Raises
     ------
@@ -152,7 +150,7 @@ def measure(session: Session, options: SessionOptions, root: Path | None) -> Mea
         _bandwidths(session, cache_bytes),
         cache_bytes,
         _first_call(SetupRequest(options.get("library", "scipy"), setup.dtype, setup.threads)),
-        _watch(session, root),
+        _watch(session),
     )
 
 
@@ -209,15 +207,16 @@ def _first_call(request: SetupRequest) -> FirstCall:
     return FirstCall(FIRST_CALL_SIZE, float(first), float(np.median(later)))
 
 
-def _watch(session: Session, root: Path | None) -> Watch:
+def _watch(session: Session) -> Watch:
     """Times sentinels for ten seconds of the machine, whatever disturbs them."""
     jobs = [warm_job(_gemm(n)) for n in SENTINEL_SIZES]
     watcher = Sampler(session.sampler.backend, session.sampler.floor, budget=Budget(0.0, 0.0))
     trial = watcher.measure(jobs, TRIAL_REPETITIONS)
     repetitions = max(TRIAL_REPETITIONS, round(TRIAL_REPETITIONS * WATCH_SECONDS / _cost(trial)))
-    before = read_activity(root) if root else None
+    before = read_activity()
     batch = watcher.measure(jobs, repetitions, label="watching for noise", on_progress=session.on_progress)
-    stolen = stolen_share(before, read_activity(root)) if root and before else None
+    simulated = isinstance(session.sampler.backend, SimulatedBackend)
+    stolen = None if simulated else stolen_share(before, read_activity())
     session.store.note_facts(session.sampler.setup, **facts_of(batch))
     return _seen(batch, session.sampler.backend.ticks_per_second, stolen)
 
@@ -227,6 +226,8 @@ def _seen(batch: Batch, ticks_per_second: float, stolen: float | None) -> Watch:
     times = [np.array([sample.seconds for sample in measurement.samples]) for measurement in batch.measurements]
     low, high = np.percentile(np.concatenate([seconds / np.median(seconds) for seconds in times]), [10, 90])
     states = [sample.state(batch.floor) for sample in samples]
+    middle = batch.measurements[len(times) // 2].samples
+    whole = [sample.seconds for sample in middle if sample.switches == 0] or [sample.seconds for sample in middle]
     ticks = np.rint(np.concatenate(times) * ticks_per_second).astype(np.int64)
     step = int(np.gcd.reduce(ticks - ticks.min()))
     return Watch(
@@ -238,7 +239,7 @@ def _seen(batch: Batch, ticks_per_second: float, stolen: float | None) -> Watch:
         free_share=states.count("free") / len(samples),
         busy_share=states.count("busy") / len(samples),
         preempted_share=float(np.mean([sample.switches > 0 for sample in samples])),
-        levels=levels_of(times[len(times) // 2]),
+        levels=levels_of(np.array(whole)),
         resolution_seconds=step / ticks_per_second if step else None,
         stolen_share=stolen,
     )

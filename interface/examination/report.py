@@ -44,10 +44,14 @@ class DoctorReport(Report):
     @property
     def remarks(self) -> list[str]:
         """What to do about the doubtful findings."""
-        doubts = [finding for finding in self.findings if not finding.good]
+        doubts: dict[str, list[str]] = {}
+        for finding in self.findings:
+            if not finding.good:
+                doubts.setdefault(finding.remedy, []).append(finding.name)
         if not doubts:
             return ["All is well."]
-        return ["To look at (!), and what helps:", *(f"  {finding.name}: {finding.remedy}" for finding in doubts)]
+        helps = [f"  {', '.join(names)}: {remedy}" for remedy, names in doubts.items()]
+        return ["To look at (!), and what helps:", *helps]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
