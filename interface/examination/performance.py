@@ -69,7 +69,8 @@ def peak(peaks: tuple[Peak, ...], dtype: str) -> Finding:
     if scaling[most] >= POOR_SCALING:
         return Finding("peak", value, verdict)
     well = max(threads for threads, share in scaling.items() if share >= POOR_SCALING)
-    verdict += f"; {most} threads reach {percent(scaling[most], 0)} % of {most} times one: do they share cores, or were they busy?"
+    verdict += f"; {most} threads reach {percent(scaling[most], 0)} % of {most} times one"
+    verdict += ": do they share cores, or were they busy?"
     return Finding("peak", value, verdict, f"use --threads {well}, or `taskset -c` with one CPU of every core")
 
 
