@@ -4,11 +4,14 @@ setup, libraries         what is timed, and where it is found
 kernel, kernels, call    routines as data; calls with operands; views
 expression               shapes, flops and traffic as text
 program                  operations, and what they report
+precondition, job        where operands lie before a call; what one repetition does
 backend, backends        what runs a program: host (in a worker process), simulated (a machine of known costs)
-process, lowering        the parent's side of a worker: its life, and programs as it is sent them
+process, lowering, addresses, placement
+                         the parent's side of a worker: its life, and programs as it reads them
+counters                 events to count
 worker, csrc             the worker's side: the C engine
 resources                CPUs and memory that may be used
-job, sample, noise, sampler  repetitions, samples, the noise guard, batches
+sample, noise, sampler   samples, the noise guard, batches
 errors, failure          what goes wrong, in one line
 
 This file imports nothing: the worker process comes through here, and must stay free of NumPy's BLAS.

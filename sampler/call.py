@@ -33,6 +33,8 @@ class View:
         Leading dimension of the buffer, in elements.
     structure, kind : str, optional
         What the buffer must be filled with; by default what the first kernel called needs.
+    period : int
+        Columns of the buffer after which its contents begin anew; 0 if they do not.
     owner : integer array, optional
         For array-valued views: the configuration that each entry belongs to.
     """
@@ -46,6 +48,7 @@ class View:
     structure: Structure | None = None
     owner: npt.NDArray[np.int64] | None = None
     kind: Kind | None = None
+    period: int = 0
 
     @property
     def increment(self) -> int:

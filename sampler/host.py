@@ -1,5 +1,6 @@
 """The parent's side of a worker process: a back end that outlives crashes of the library under test."""
 
+import contextlib
 import json
 import mmap
 import re
@@ -22,13 +23,13 @@ from .lowering import LoweredProgram, Lowering, item_bytes
 from .placement import ProgramMemory
 from .process import Died, WorkerProcess
 from .program import Buffer, Operation, Records, lanes_of
+from .raw import Shape, completed, mapped
 from .resources import allowed_cpus, available_memory, claim_cpus
 from .setup import Library, Setup, SetupRequest, this_machine
 
 HANG_SECONDS = 60.0
 TRIAD_BYTES = 24  # of one element of a := b + s c
 TRIAD_REPETITIONS = 5
-_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches", "faults", "cpu")])
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
 
 
@@ -116,37 +117,30 @@ class WorkerBackend:
         self._alive()
         self._allocate()
 
-    def run(self, operations: Sequence[Operation]) -> Records:
+    def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program; see `Backend.run`."""
         process = self._alive()
         lowered = self._lowering.lower(operations)
         self._start_team(operations)
         address = self._memory.place(lowered, self._lowering.pool.contents())
-        count, columns = len(lowered.rows), len(self._counters.events)
-        size = 8 + count * (_RECORD.itemsize + 8 * columns)
-        process.records.truncate(size)
-        with mmap.mmap(process.records.fileno(), size) as shared:
-            shared[:8] = bytes(8)
-            try:
-                self._ask({"do": "run", "operations": address, "count": count}, shared)
-            except Died as death:
-                done = int.from_bytes(shared[:8], "little")
-                records = self._records(shared, count, columns).part(0, done)
-                raise self._failure(lowered.source(min(done, count - 1)), death, records) from None
-            records = self._records(shared, count, columns)
+        request = {"do": "run", "operations": address, "count": len(lowered.rows)}
+        with left_in.open("w+b") if left_in else contextlib.nullcontext(process.records) as file:
+            shape = self.raw_shape(len(lowered.rows))
+            with mapped(file, shape) as shared:
+                try:
+                    self._ask({**request, "left_in": str(left_in) if left_in else None}, shared)
+                except Died as death:
+                    records = completed(shared, shape)
+                    raise self._failure(
+                        lowered.source(min(len(records), len(lowered.rows) - 1)), death, records
+                    ) from None
+                records = completed(shared, shape)
         self._check_calls(lowered, process, records)
         return records
 
-    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
-        """Memory bandwidth of threads on the given CPUs; see `Backend.triad_bytes_per_second`."""
-        self._alive()
-        elements = max(1, memory_bytes // (TRIAD_BYTES * len(cpus)))
-        request = {"do": "triad", "cpus": list(cpus), "elements": elements, "repetitions": TRIAD_REPETITIONS}
-        try:
-            ticks = self._ask(request)["ticks"]
-        except Died as death:
-            raise LibraryError(f"measuring the memory's bandwidth failed: the worker {death}") from None
-        return TRIAD_BYTES * elements * len(cpus) * self.ticks_per_second / float(ticks)
+    def raw_shape(self, operations: int) -> Shape:
+        """What is needed to read the records that a program leaves in a file."""
+        return Shape(operations, len(self._counters.events), self.ticks_per_second, self._opened["overhead_ticks"])
 
     def count(self, counters: Counters) -> None:
         """Counts these events from now on; see `Backend.count`."""
@@ -178,6 +172,17 @@ class WorkerBackend:
         whole = self._zeros(shape)
         whole[: shape.elements] = np.frombuffer(self._transfer({"do": "read", "buffer": index}), dtype=whole.dtype)
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth of threads on the given CPUs; see `Backend.triad_bytes_per_second`."""
+        self._alive()
+        elements = max(1, memory_bytes // (TRIAD_BYTES * len(cpus)))
+        request = {"do": "triad", "cpus": list(cpus), "elements": elements, "repetitions": TRIAD_REPETITIONS}
+        try:
+            ticks = self._ask(request)["ticks"]
+        except Died as death:
+            raise LibraryError(f"measuring the memory's bandwidth failed: the worker {death}") from None
+        return TRIAD_BYTES * elements * len(cpus) * self.ticks_per_second / float(ticks)
 
     def close(self) -> None:
         """Ends the worker and gives its CPUs back; no program can be run any more."""
@@ -313,27 +318,10 @@ class WorkerBackend:
 
     # --- records and failures
 
-    def _records(self, shared: mmap.mmap, count: int, columns: int) -> Records:
-        everything = shared[:]
-        raw = np.frombuffer(everything, dtype=_RECORD, count=count, offset=8)
-        counted = np.frombuffer(everything, dtype=np.int64, offset=8 + count * _RECORD.itemsize)
-        rate, overhead = self.ticks_per_second, self._opened["overhead_ticks"]
-        timed = (raw["ticks"] >= 0) & (raw["clock"] < 0)
-        probed = raw["clock"] >= 0
-        return Records(
-            start=raw["start"] / rate,
-            seconds=np.where(timed, np.maximum(raw["ticks"] - overhead, 0) / rate, -1.0),
-            branch=np.where(probed, raw["ticks"] / rate, -1.0),
-            clock=np.where(probed, raw["clock"] / rate, -1.0),
-            switches=raw["switches"],
-            faults=raw["faults"],
-            cpu=raw["cpu"],
-            counters=np.where(timed[:, None], counted.reshape(count, columns), -1),
-        )
-
     def _failure(self, failed: Call | Operation, death: Died, records: Records) -> KernelFailed:
-        name = self._name(failed) if isinstance(failed, Call) else str(failed)
-        return KernelFailed(f"{name} {death}; setup: {self.setup}", records)
+        call = failed if isinstance(failed, Call) else None
+        name = self._name(call) if call else str(failed)
+        return KernelFailed(f"{name} {death}; setup: {self.setup}", records, call)
 
     def _check_calls(self, lowered: LoweredProgram, process: WorkerProcess, records: Records) -> None:
         """Refuses calls that reported an illegal value or a failure."""
@@ -342,12 +330,13 @@ class WorkerBackend:
             calls = [source for part in lowered.parts for source in part.sources if isinstance(source, Call)]
             call_named = next((c for c in calls if c.kernel.routine(self.setup.dtype) == routine), None)
             name = self._name(call_named) if call_named else routine
-            raise KernelFailed(f"{name} refused its argument number {number} as illegal; setup: {self.setup}", records)
+            what = f"{name} refused its argument number {number} as illegal; setup: {self.setup}"
+            raise KernelFailed(what, records, call_named)
         for call, places in lowered.infos:
             statuses = self._memory.integers(places, self.setup.library.integer_bits)
             if (failed := np.flatnonzero(statuses)).size:
                 name = self._name(call.entry(int(failed[0])))
-                raise KernelFailed(f"{name} returned info = {statuses[failed[0]]}; setup: {self.setup}", records)
+                raise KernelFailed(f"{name} returned info = {statuses[failed[0]]}; setup: {self.setup}", records, call)
 
     def _name(self, call: Call) -> str:
         return f"{self.setup.dtype}{call}"

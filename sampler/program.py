@@ -1,7 +1,7 @@
 """Programs: what a back end runs from start to end without returning to Python."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from .kernel import Kind, Structure
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An operand to allocate: column-major, seeded contents of a structure."""
+    """An operand to allocate: column-major, seeded contents of a structure, anew after `period` columns unless 0."""
 
     name: str
     rows: int
@@ -23,6 +23,7 @@ class Buffer:
     structure: Structure = "general"
     seed: int = 0
     kind: Kind = "element"
+    period: int = 0
 
     @property
     def elements(self) -> int:
@@ -102,18 +103,26 @@ class Repeat:
 Operation: TypeAlias = Run | Time | Restore | Touch | Flush | Probe | Parallel | Repeat
 
 
-def views_of(operation: Operation) -> tuple[View, ...]:
-    """The views that an operation works on (of those repeated, all)."""
+def calls_of(operation: Operation) -> tuple[Call, ...]:
+    """The calls that an operation makes (of those repeated, each once)."""
     match operation:
         case Run(call) | Time(call):
-            return tuple(call.views.values())
+            return (call,)
+        case Parallel(lanes):
+            return tuple(call for lane in lanes for call in lane)
+        case Repeat(body):
+            return tuple(call for inner in body for call in calls_of(inner))
+    return ()
+
+
+def views_of(operation: Operation) -> tuple[View, ...]:
+    """The views that an operation works on (of those repeated, each once)."""
+    match operation:
         case Restore(view) | Touch(view) | Flush(view):
             return (view,)
-        case Parallel(lanes):
-            return tuple(view for lane in lanes for call in lane for view in call.views.values())
         case Repeat(body):
             return tuple(view for inner in body for view in views_of(inner))
-    return ()
+    return tuple(view for call in calls_of(operation) for view in call.views.values())
 
 
 def lanes_of(operation: Operation) -> int:
@@ -204,34 +213,38 @@ class Records:
         return len(self.start)
 
 
-def buffers_for(calls: Iterable[Call], seed: int = 0) -> tuple[Buffer, ...]:
-    """One buffer for each operand named in the calls, large enough for all views into it.
+def buffers_for(calls: Iterable[Call], seed: int = 0, others: Iterable[View] = ()) -> tuple[Buffer, ...]:
+    """One buffer for each operand named in the calls and in other views, large enough for all views into it.
 
     Raises
     ------
     UsageError
-        If calls name an operand with different leading dimensions.
+        If an operand is named with different leading dimensions or kinds of numbers.
     """
-    extents: dict[str, tuple[int, int, int, Structure, Kind]] = {}
+    buffers: dict[str, Buffer] = {}
+    for view, structure, kind in (*_with_contents(calls), *((view, "general", "element") for view in others)):
+        fresh = Buffer(view.buffer, 0, 0, view.ld, view.structure or structure, seed + len(buffers), view.kind or kind)
+        buffer = buffers.get(view.buffer, replace(fresh, period=view.period))
+        if view.ld != buffer.ld:
+            raise UsageError(
+                f"operand {view.buffer} has the leading dimension {buffer.ld} in one call, {view.ld} in another"
+            )
+        buffers[view.buffer] = replace(
+            buffer,
+            rows=max(buffer.rows, int(np.max(view.row + view.rows, initial=0))),
+            columns=max(buffer.columns, int(np.max(view.column + view.columns, initial=0))),
+        )
+    return tuple(buffers.values())
+
+
+def _with_contents(calls: Iterable[Call]) -> Iterator[tuple[View, Structure, Kind]]:
+    """The operands of calls, and what each needs to be filled with."""
+    kinds: dict[str, Kind] = {}
     for call in calls:
         for data in call.kernel.data:
             view = call.views[data.name]
-            fresh = (0, 0, view.ld, view.structure or data.structure, view.kind or data.kind)
-            rows, columns, ld, structure, kind = extents.get(view.buffer, fresh)
-            if view.ld != ld:
+            if kinds.setdefault(view.buffer, data.kind) != data.kind:
                 raise UsageError(
-                    f"operand {view.buffer} has the leading dimension {ld} in one call, {view.ld} in another"
+                    f"operand {view.buffer} holds {kinds[view.buffer]}s in one call, {data.kind}s in another"
                 )
-            if kind != (view.kind or data.kind):
-                raise UsageError(f"operand {view.buffer} holds numbers of kind {kind}, {call} needs {data.kind}")
-            extents[view.buffer] = (
-                max(rows, int(np.max(view.row + view.rows, initial=0))),
-                max(columns, int(np.max(view.column + view.columns, initial=0))),
-                ld,
-                structure,
-                kind,
-            )
-    return tuple(
-        Buffer(name, rows, columns, ld, structure, seed + i, kind)
-        for i, (name, (rows, columns, ld, structure, kind)) in enumerate(extents.items())
-    )
+            yield view, data.structure, data.kind

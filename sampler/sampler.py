@@ -9,9 +9,9 @@ import numpy as np
 from .backend import Backend
 from .errors import UsageError
 from .failure import KernelFailed
-from .job import Job
+from .job import Job, buffers_of
 from .noise import CALIBRATION_PROBES, floor_of, prevailing_state, ratios, sample_of
-from .program import Operation, Probe, Records, Run, buffers_for
+from .program import Operation, Probe, Records, Run
 from .sample import Batch, Measurement, Sample, State, accepted
 from .setup import Setup
 
@@ -141,9 +141,9 @@ class Sampler:
 
     def _prepare(self, jobs: Sequence[Job]) -> None:
         """Allocates operands, makes the first call into the library, and reads the probes undisturbed by it."""
-        self.backend.allocate(buffers_for((call for job in jobs for call in job.every_call), self._seed))
+        self.backend.allocate(buffers_of(jobs, self._seed))
         smallest = min(jobs, key=lambda job: job.flops)
-        warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0])]
+        warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0].entry(0))]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
         self._calibration = ratios(self.backend.run([*warm_up, *probes]))
 
@@ -155,7 +155,7 @@ class Sampler:
 
     def _run_chunk(self, queue: "_Queue", progress: "_Reporter") -> None:
         chunk = queue.next_chunk()
-        operations = [operation for index in chunk for operation in queue.jobs[index].operations]
+        operations = [operation for index in chunk for operation in queue.begin(index)]
         try:
             records = self.backend.run(operations)
         except KernelFailed as failure:
@@ -169,7 +169,7 @@ class Sampler:
         """Cuts the records into repetitions; one that was not completed is left out."""
         first = 0
         for index in chunk:
-            end = first + len(queue.jobs[index].operations)
+            end = first + len(queue.jobs[index].operations(0))
             if end > len(records.start):
                 return
             part = records.part(first, end)
@@ -195,6 +195,7 @@ class _Queue:
         self.seconds_spent = 0.0
         self.samples: list[list[Sample]] = [[] for _ in jobs]
         self.costs = [0.0] * len(jobs)
+        self.begun = [0] * len(jobs)
         self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
         self._random = random
         self.waiting: list[int] = self._shuffled([i for i, count in enumerate(repetitions) for _ in range(count)])
@@ -213,6 +214,11 @@ class _Queue:
         while self.waiting and (seconds := seconds + self._guess[chunk[-1]]) < CHUNK_SECONDS:
             chunk.append(self.waiting.pop())
         return chunk
+
+    def begin(self, index: int) -> tuple[Operation, ...]:
+        """What the next repetition of a job does."""
+        self.begun[index] += 1
+        return self.jobs[index].operations(self.begun[index] - 1)
 
     def add(self, index: int, sample: Sample, seconds: float) -> None:
         """Keeps a sample, and what its repetition took as the next estimate."""

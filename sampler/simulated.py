@@ -14,6 +14,7 @@ Operands that are not in its cache cost their traffic on top.
 import errno
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from .call import Call, View
 from .counters import SOFTWARE, Counters, refusal
 from .errors import UsageError
 from .program import Buffer, Operation, Records, unrolled
+from .raw import Shape
 from .setup import Cache, Library, Machine, Setup
 
 PEAK_FLOPS_PER_SECOND = 40e9
@@ -123,8 +125,8 @@ class SimulatedBackend:
         """Forgets what was cached."""
         self._cached.clear()
 
-    def run(self, operations: Sequence[Operation]) -> Records:
-        """Runs a program on the simulated clock."""
+    def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
+        """Runs a program on the simulated clock; nothing is left in a file, as it takes no time."""
         rows: list[_Row] = []
         self._last_probe = -np.inf
         for operation in unrolled(operations):
@@ -161,6 +163,10 @@ class SimulatedBackend:
             case program.Flush(view):
                 self._cached.pop(view.buffer, None)
         return row
+
+    def raw_shape(self, operations: int) -> Shape:
+        """What is needed to read records from a file."""
+        return Shape(operations, len(self._counters.events), TICKS_PER_SECOND, 0)
 
     def count(self, counters: Counters) -> None:
         """Counts these events from now on: the operating system's, which never occur here.

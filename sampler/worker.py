@@ -13,7 +13,7 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ._engine import ffi, lib
 
@@ -117,7 +117,10 @@ class Worker:
         size = shape["elements"] * NUMBER_BYTES[numbers]
         memory = self._allocated(size)
         structure, rows, columns, ld = (STRUCTURES[shape["structure"]], shape["rows"], shape["columns"], shape["ld"])
-        lib.bc_fill(memory, structure, numbers, rows, columns, ld, shape["seed"])
+        period = shape["period"] or max(1, columns)
+        for first in range(0, columns, period):
+            part = ffi.cast("char *", memory) + first * ld * NUMBER_BYTES[numbers]
+            lib.bc_fill(part, structure, numbers, rows, min(period, columns - first), ld, shape["seed"])
         lib.bc_flush(ffi.cast("char *", memory), size, 1, size)
         return memory
 
@@ -198,12 +201,17 @@ class Worker:
         self.mapped = mmap.mmap(self.program_descriptor, request["bytes"])
         return {"address": address(ffi.from_buffer(self.mapped))}
 
+    def _records_file(self, path: str | None) -> IO[bytes]:
+        return Path(path).open("r+b") if path else os.fdopen(self.records_descriptor, "r+b", closefd=False)
+
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs the program that was placed; its records are left behind the index of the current operation."""
         count, counters = request["count"], lib.bc_counter_count()
         operations = ffi.cast("bc_operation *", request["operations"])
         records_bytes = count * ffi.sizeof("bc_record")
-        with mmap.mmap(self.records_descriptor, 8 + records_bytes + 8 * count * counters) as shared:
+        with self._records_file(request["left_in"]) as file:
+            shared = mmap.mmap(file.fileno(), 8 + records_bytes + 8 * count * counters)
+        with shared:
             memory = ffi.from_buffer(shared)
             current, records = ffi.cast("int64_t *", memory), ffi.cast("bc_record *", memory + 8)
             counted = ffi.cast("int64_t *", memory + 8 + records_bytes) if counters else ffi.NULL

@@ -162,13 +162,13 @@ def test_the_first_call_is_never_a_sample(quiet: SimulatedBackend) -> None:
 
 
 def test_a_warm_job_restores_calls_restores_and_times() -> None:
-    names = [type(operation).__name__ for operation in warm_job(gemm(8)).operations]
+    names = [type(operation).__name__ for operation in warm_job(gemm(8)).operations(0)]
     assert names == ["Restore", "Run", "Restore", "Probe", "Time", "Probe"]
 
 
 def test_a_sequence_is_probed_inside_and_restores_whole_operands() -> None:
     calls = [gemm(64), gemm(200), gemm(100)]
-    operations = sequence_job(calls).operations
+    operations = sequence_job(calls).operations(0)
     names = [type(operation).__name__ for operation in operations]
     assert names == ["Restore", "Probe", "Time", "Probe", "Time", "Probe", "Time", "Probe"]
     assert (operations[0].view.rows, operations[0].view.columns) == (200, 200)

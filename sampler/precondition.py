@@ -1,0 +1,169 @@
+"""Preconditions: where a call's operands lie when it begins.
+
+warm       the call was just made: operands and code are in the caches
+cold       operands are in no cache; code is. By flushing the cache lines, or in fresh memory, whose
+           pages the processor has not touched lately either
+A, B cold  these operands only, the others warm
+touched    a list of accesses, oldest first: operands or parts of them, and so many bytes of foreign
+           memory between; what is not listed is cold
+
+The library's own buffers are as the call before left them, whatever the precondition.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .call import Call, View
+from .errors import UsageError
+from .program import Flush, Operation, Restore, Run, Touch
+
+FOREIGN = "foreign memory"
+_FOREIGN_ROWS = 512
+_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+@dataclass(frozen=True, slots=True)
+class Warm:
+    """The call was just made."""
+
+    def __str__(self) -> str:
+        return "warm"
+
+
+@dataclass(frozen=True, slots=True)
+class Cold:
+    """No operand is in a cache: by flushing, or in fresh memory."""
+
+    by: Literal["flush", "fresh memory"] = "flush"
+
+    def __str__(self) -> str:
+        return f"cold by {self.by}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """The operands of these names are flushed, the others warm."""
+
+    cold: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.cold)} cold"
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """An access to so many bytes of memory that is no operand."""
+
+    bytes: int
+
+    def __post_init__(self) -> None:
+        if self.bytes < 1:
+            raise UsageError(f"foreign memory must be at least 1 byte, got {self.bytes}")
+
+    @property
+    def view(self) -> View:
+        """The memory, as an operand."""
+        columns = -(-self.bytes // (8 * _FOREIGN_ROWS))
+        return View(FOREIGN, 0, 0, _FOREIGN_ROWS, columns, _FOREIGN_ROWS, kind="double")
+
+    def __str__(self) -> str:
+        unit = max((u for u, size in _UNITS.items() if self.bytes % size == 0), key=lambda u: _UNITS[u])
+        return f"{self.bytes // _UNITS[unit]}{unit or 'B'}"
+
+
+Access: TypeAlias = str | View | Foreign  # an operand by its argument's name, a part of one, other memory
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """These accesses were made, oldest first, and nothing else is cached."""
+
+    accesses: tuple[Access, ...]
+
+    def __str__(self) -> str:
+        return f"touched {', '.join(map(str, self.accesses))}"
+
+
+Precondition: TypeAlias = Warm | Cold | Mixed | Touched
+
+WARM = Warm()
+
+
+def precondition_of(text: str) -> Precondition:
+    """The precondition that a text names.
+
+    Examples
+    --------
+    >>> precondition_of("warm"), precondition_of("cold by fresh memory")
+    (Warm(), Cold(by='fresh memory'))
+    >>> precondition_of("A, B cold")
+    Mixed(cold=('A', 'B'))
+    >>> str(precondition_of("touched A, 64KiB, B"))
+    'touched A, 64KiB, B'
+
+    Raises
+    ------
+    UsageError
+        If it names none.
+    """
+    words = " ".join(text.split())
+    match words:
+        case "warm":
+            return WARM
+        case "cold" | "cold by flush":
+            return Cold()
+        case "cold by fresh memory":
+            return Cold("fresh memory")
+    if named := re.fullmatch(r"(\w+(?:, ?\w+)*) cold", words):
+        return Mixed(tuple(re.split(", ?", named[1])))
+    if listed := re.fullmatch(r"touched (\w+(?:, ?\w+)*)", words):
+        return Touched(tuple(_access(item) for item in re.split(", ?", listed[1])))
+    known = "warm, cold by flush, cold by fresh memory, 'A, B cold' or 'touched A, 64KiB, B'"
+    raise UsageError(f"a precondition is {known}, got {text!r}")
+
+
+def _access(text: str) -> Access:
+    size = re.fullmatch(r"(\d{1,15})(B|KiB|MiB|GiB)", text)
+    return Foreign(int(size[1]) * _UNITS[size[2]]) if size else text
+
+
+def prepare(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
+    """The operations that bring a call's operands into the precondition, their contents restored.
+
+    For `Cold("fresh memory")` a call must be on memory that was not used lately: see `job.job_of`.
+
+    Raises
+    ------
+    UsageError
+        If an operand is named that the call has not.
+    """
+    restore = tuple(Restore(view) for view in call.overwritten)
+    return (*restore, Run(call), *restore, *_arrange(call, precondition))
+
+
+def _arrange(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
+    match precondition:
+        case Cold():
+            return tuple(Flush(view) for view in call.views.values())
+        case Mixed(cold):
+            return tuple(Flush(_operand(call, name)) for name in cold)
+        case Touched(accesses):
+            touches = tuple(Touch(_accessed(call, access)) for access in accesses)
+            return (*(Flush(view) for view in call.views.values()), *touches)
+    return ()
+
+
+def _accessed(call: Call, access: Access) -> View:
+    match access:
+        case View():
+            return access
+        case Foreign():
+            return access.view
+    return _operand(call, access)
+
+
+def _operand(call: Call, name: str) -> View:
+    if name not in call.views:
+        raise UsageError(f"{call.kernel.name} has the operands {', '.join(call.views)}, not {name!r}")
+    return call.views[name]
