@@ -6,13 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import blascast
 from blascast.cli import run
 from blascast.examination import DoctorReport, Finding
-from blascast.examination.levels import Level, levels_of
 from blascast.examination.measurements import Bandwidth, FirstCall, Peak, Watch, thread_counts
 from blascast.examination.performance import (
     bandwidth,
@@ -48,6 +46,7 @@ from blascast.sampler.environment.frequency import Frequency
 from blascast.sampler.environment.memory import Memory
 from blascast.sampler.environment.topology import Topology
 from blascast.sampler.host import WorkerBackend
+from blascast.sampler.levels import Level
 from blascast.sampler.resources import allowed_cpus
 from blascast.sampler.simulated import CPUS, MEMORY_BYTES_PER_SECOND, PEAK_FLOPS_PER_SECOND
 
@@ -92,8 +91,9 @@ def test_figures_of_the_simulated_machine(simulated: DoctorReport) -> None:
     assert watch["seconds"] == pytest.approx(10, rel=0.5)
     assert 0.2 < watch["free_share"] < 1
     assert watch["free_share"] + watch["busy_share"] == pytest.approx(1, abs=0.05)
-    assert [level["factor"] for level in watch["levels"]] == [1, pytest.approx(1.3, rel=0.02)]
-    assert watch["levels"][0]["share"] == pytest.approx(watch["free_share"], abs=0.1)
+    fast, slow = watch["levels"]
+    assert slow["value"] / fast["value"] == pytest.approx(1.3, rel=0.02)
+    assert fast["share"] == pytest.approx(watch["free_share"], abs=0.1)
 
 
 def test_json_has_every_finding_and_the_raw_figures(capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,27 +167,6 @@ def test_the_triad_of_the_engine(real: WorkerBackend) -> None:
 def test_thread_counts() -> None:
     assert thread_counts(1, 2) == [1, 2]
     assert thread_counts(5, 128) == [1, 2, 5, 64, 128]
-
-
-# --- levels
-
-
-def test_one_level_however_it_scatters() -> None:
-    random = np.random.default_rng(1)
-    for scatter in (0.0, 0.001, 0.01, 0.05):
-        found = levels_of(np.exp(scatter * random.standard_normal(3000)))
-        assert len(found) == 1
-        assert (found[0].factor, found[0].share) == (1.0, 1.0)
-
-
-@pytest.mark.parametrize("factor", [1.06, 1.3, 2.0])
-def test_two_levels_and_outliers(factor: float) -> None:
-    random = np.random.default_rng(2)
-    fast, slow = np.exp(0.01 * random.standard_normal(2000)), factor * np.exp(0.01 * random.standard_normal(1000))
-    outliers = random.uniform(3, 30, 30)
-    found = levels_of(random.permutation(np.concatenate([fast, slow, outliers])))
-    assert [level.factor for level in found] == [1.0, pytest.approx(factor, rel=0.01)]
-    assert found[0].share == pytest.approx(2 / 3, abs=0.02)
 
 
 # --- judgements of the system
@@ -331,7 +310,8 @@ def test_core() -> None:
 
 def test_levels() -> None:
     assert not doubtful(levels(WATCH), "1.00 (100 %)", "one")
-    two = (Level(1.0, 0.6), Level(1.3, 0.4))
+    assert doubtful(levels(watched(levels=())), "scatter", "top")
+    two = (Level(0.8, 0.6), Level(1.04, 0.4))
     assert not doubtful(levels(watched(levels=two, free_share=0.6)), "1.00 (60 %), 1.30 (40 %)", "one state are kept")
     assert doubtful(levels(watched(levels=two)), "the probes do not see all of it", "another hour")
 

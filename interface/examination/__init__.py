@@ -2,7 +2,6 @@
 
 report        the findings as a report
 measurements  what is measured: peak, memory, first call, ten seconds of noise
-levels        levels of speed in a series of times
 system        findings about the system: processor, frequency, limits, memory, variables
 performance   findings about what was measured
 """

@@ -14,6 +14,7 @@ from blascast.sampler.environment.activity import read_activity, stolen_share
 from blascast.sampler.errors import LibraryError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
+from blascast.sampler.levels import Level, levels_of
 from blascast.sampler.program import Time, Touch, buffers_for
 from blascast.sampler.resources import available_memory
 from blascast.sampler.sample import Batch
@@ -22,11 +23,11 @@ from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import SimulatedBackend
 
 from ..session import Session, SessionOptions
-from .levels import Level, levels_of
 
 SENTINEL_SIZES = (64, 200, 400)
 TRIAL_REPETITIONS = 20
 WATCH_SECONDS = 10.0
+LEVEL_TOLERANCE = 0.03
 FIRST_CALL_SIZE = 200
 LATER_CALLS = 20
 CACHES = 3  # the triad's arrays are so many times the last-level cache
@@ -76,7 +77,7 @@ class Watch:
     free_share, busy_share, preempted_share : float
         Of all samples.
     levels : tuple of Level
-        Of the samples of middle size that were not preempted.
+        Of the samples of middle size that were not preempted, relative to their median; the fastest first.
     resolution_seconds : float, optional
         The largest step of which all times are multiples; None if all are the same.
     stolen_share : float, optional
@@ -227,7 +228,8 @@ def _seen(batch: Batch, ticks_per_second: float, stolen: float | None) -> Watch:
     low, high = np.percentile(np.concatenate([seconds / np.median(seconds) for seconds in times]), [10, 90])
     states = [sample.state(batch.floor) for sample in samples]
     middle = batch.measurements[len(times) // 2].samples
-    whole = [sample.seconds for sample in middle if sample.switches == 0] or [sample.seconds for sample in middle]
+    whole = np.array([sample.seconds for sample in middle if sample.switches == 0] or times[len(times) // 2])
+    found = levels_of(whole / np.median(whole), LEVEL_TOLERANCE)
     ticks = np.rint(np.concatenate(times) * ticks_per_second).astype(np.int64)
     step = int(np.gcd.reduce(ticks - ticks.min()))
     return Watch(
@@ -239,7 +241,7 @@ def _seen(batch: Batch, ticks_per_second: float, stolen: float | None) -> Watch:
         free_share=states.count("free") / len(samples),
         busy_share=states.count("busy") / len(samples),
         preempted_share=float(np.mean([sample.switches > 0 for sample in samples])),
-        levels=levels_of(np.array(whole)),
+        levels=tuple(sorted(found, key=lambda level: level.value)),
         resolution_seconds=step / ticks_per_second if step else None,
         stolen_share=stolen,
     )

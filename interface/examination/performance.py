@@ -123,7 +123,10 @@ def core(watch: Watch, threads: int) -> Finding:
 
 def levels(watch: Watch) -> Finding:
     """Between what speeds the machine changed."""
-    value = ", ".join(f"{level.factor:.2f} ({percent(level.share, 0)} %)" for level in watch.levels)
+    if not watch.levels:
+        return Finding("levels of speed", "none", "times scatter without any", TOP)
+    fastest = watch.levels[0].value
+    value = ", ".join(f"{level.value / fastest:.2f} ({percent(level.share, 0)} %)" for level in watch.levels)
     if len(watch.levels) == 1:
         return Finding("levels of speed", value, "one: times of different moments can be compared")
     verdict = "times relative to the fastest level, and shares"
