@@ -289,6 +289,7 @@ def test_bandwidth() -> None:
     found = (Bandwidth(1, 1e10, 2 * 10**9), Bandwidth(8, 5e10, 2 * 10**9))
     assert not doubtful(bandwidth(found, 10**9), "10.0, 50.0 GB/s (1, 8 thread(s))", "triad", "2.0 GB")
     assert doubtful(bandwidth(found, 2 * 10**9), "not well beyond the last-level cache of 2.0 GB", "free some memory")
+    assert not doubtful(bandwidth(found, 0), "it may be within them")
 
 
 def test_first_call() -> None:
@@ -297,7 +298,9 @@ def test_first_call() -> None:
 
 
 def test_noise() -> None:
-    assert not doubtful(noise_floor(WATCH), "0.4 % (all samples: 0.98 .. 1.03 of the median)", "500 gemms in 10 s")
+    assert not doubtful(
+        noise_floor(WATCH), "0.4 % (all samples: 0.98 .. 1.03 of the median)", "500 gemms in 10 s: the same work"
+    )
     assert doubtful(noise_floor(watched(noise_floor=0.06)), "rankings will hold more ties", "top")
     assert doubtful(noise_floor(watched(noise_floor=None)), "unknown", "too few undisturbed samples")
 

@@ -26,6 +26,7 @@ from ..session import Session, SessionOptions
 
 SENTINEL_SIZES = (64, 200, 400)
 TRIAL_REPETITIONS = 20
+TRIAL_SECONDS = 1.0
 WATCH_SECONDS = 10.0
 LEVEL_TOLERANCE = 0.03
 FIRST_CALL_SIZE = 200
@@ -71,7 +72,7 @@ class Watch:
         How long it took.
     samples : int
     noise_floor : float, optional
-        Relative difference between the first and the second half, of undisturbed samples.
+        Relative difference of the same work measured twice, of undisturbed samples.
     spread_low, spread_high : float
         10th and 90th percentile of all samples, relative to the median of their kind.
     free_share, busy_share, preempted_share : float
@@ -212,8 +213,10 @@ def _watch(session: Session) -> Watch:
     """Times sentinels for ten seconds of the machine, whatever disturbs them."""
     jobs = [warm_job(_gemm(n)) for n in SENTINEL_SIZES]
     watcher = Sampler(session.sampler.backend, session.sampler.floor, budget=Budget(0.0, 0.0))
-    trial = watcher.measure(jobs, TRIAL_REPETITIONS)
-    repetitions = max(TRIAL_REPETITIONS, round(TRIAL_REPETITIONS * WATCH_SECONDS / _cost(trial)))
+    repetitions = TRIAL_REPETITIONS
+    for seconds in (TRIAL_SECONDS, WATCH_SECONDS):
+        trial = watcher.measure(jobs, repetitions)
+        repetitions = max(TRIAL_REPETITIONS, round(repetitions * seconds / _cost(trial)))
     before = read_activity()
     batch = watcher.measure(jobs, repetitions, label="watching for noise", on_progress=session.on_progress)
     simulated = isinstance(session.sampler.backend, SimulatedBackend)

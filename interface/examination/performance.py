@@ -80,6 +80,10 @@ def bandwidth(found: tuple[Bandwidth, ...], cache_bytes: int) -> Finding:
     value += f" GB/s ({', '.join(str(one.threads) for one in found)} thread(s))"
     size = found[0].memory_bytes
     verdict = f"triad a := b + s c of the engine over {gigabytes(size)}"
+    if cache_bytes == 0:
+        return Finding(
+            "memory bandwidth", value, f"{verdict}: the size of the caches is not told, it may be within them"
+        )
     if size < BEYOND_CACHE * cache_bytes:
         verdict += f": not well beyond the last-level cache of {gigabytes(cache_bytes)}"
         return Finding("memory bandwidth", value, verdict, "free some memory and begin anew")
@@ -106,7 +110,7 @@ def noise_floor(watch: Watch) -> Finding:
     span = f"{watch.samples} gemms in {watch.seconds:.0f} s"
     if watch.noise_floor > HIGH_NOISE:
         return Finding("noise floor", value, f"{span}: high, rankings will hold more ties", TOP)
-    return Finding("noise floor", value, f"{span}: the undisturbed half and half differ by so much")
+    return Finding("noise floor", value, f"{span}: the same work measured twice differs by so much")
 
 
 def core(watch: Watch, threads: int) -> Finding:
