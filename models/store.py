@@ -31,20 +31,31 @@ from .model_file import model_from_json, model_to_json
 from .piecewise import Model, ModelKey
 from .refinement import Point
 
-SCHEMA_VERSION = 1
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS setups (
-    fingerprint TEXT PRIMARY KEY, description TEXT NOT NULL, facts TEXT NOT NULL DEFAULT '{}');
-CREATE TABLE IF NOT EXISTS measurements (
-    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, kernel TEXT NOT NULL, "case" TEXT NOT NULL,
-    ld INTEGER NOT NULL, sizes TEXT NOT NULL, precondition TEXT NOT NULL, state TEXT NOT NULL, floor REAL NOT NULL,
-    taken REAL NOT NULL);
-CREATE INDEX IF NOT EXISTS by_case ON measurements (fingerprint, kernel, "case", ld, precondition, state);
-CREATE TABLE IF NOT EXISTS samples (
-    measurement INTEGER NOT NULL REFERENCES measurements (id), seconds REAL NOT NULL, quietest REAL NOT NULL,
-    busiest REAL NOT NULL, clock REAL NOT NULL, switches INTEGER NOT NULL, started REAL NOT NULL);
-CREATE INDEX IF NOT EXISTS by_measurement ON samples (measurement);
-"""
+# Statements that bring the database from the version of their index to the next: a new one takes all steps.
+_STEPS = (
+    (
+        """CREATE TABLE IF NOT EXISTS setups (
+        fingerprint TEXT PRIMARY KEY, description TEXT NOT NULL, facts TEXT NOT NULL DEFAULT '{}')""",
+        """CREATE TABLE IF NOT EXISTS measurements (
+        id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, kernel TEXT NOT NULL, "case" TEXT NOT NULL,
+        ld INTEGER NOT NULL, sizes TEXT NOT NULL, precondition TEXT NOT NULL, state TEXT NOT NULL, floor REAL NOT NULL,
+        taken REAL NOT NULL)""",
+        'CREATE INDEX IF NOT EXISTS by_case ON measurements (fingerprint, kernel, "case", ld, precondition, state)',
+        """CREATE TABLE IF NOT EXISTS samples (
+        measurement INTEGER NOT NULL REFERENCES measurements (id), seconds REAL NOT NULL, quietest REAL NOT NULL,
+        busiest REAL NOT NULL, clock REAL NOT NULL, switches INTEGER NOT NULL, started REAL NOT NULL)""",
+        "CREATE INDEX IF NOT EXISTS by_measurement ON samples (measurement)",
+    ),
+    (
+        "ALTER TABLE samples ADD COLUMN faults INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE samples ADD COLUMN migrations INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE samples ADD COLUMN halt REAL NOT NULL DEFAULT 0",
+        # The clock that samples must be close to, and the longest halt with which they count; NULL: any.
+        "ALTER TABLE measurements ADD COLUMN clock REAL",
+        "ALTER TABLE measurements ADD COLUMN longest_halt REAL",
+    ),
+)
+SCHEMA_VERSION = len(_STEPS)
 _BUSY_SECONDS = 60.0
 _WARM = "warm"
 _LEAST_FACT = 1e-9
@@ -84,16 +95,14 @@ class Store:
     def _open_database(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.home / "samples.sqlite", timeout=_BUSY_SECONDS)
         database.execute("PRAGMA journal_mode = WAL")
-        version = database.execute("PRAGMA user_version").fetchone()[0]
+        version = _version(database)
         if version > SCHEMA_VERSION:
             raise StoreError(
                 f"the store at {self.home} is of version {version}, this blascast reads up to {SCHEMA_VERSION}; "
                 "update blascast or set BLASCAST_HOME to another folder"
             )
         if version < SCHEMA_VERSION:
-            database.executescript(_SCHEMA)
-            with database:
-                database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            _upgrade(database)
         return database
 
     def close(self) -> None:
@@ -128,25 +137,30 @@ class Store:
         with self._explained(), self._database:
             for (key, point), measurement in zip(names, batch.measurements, strict=True):
                 cursor = self._database.execute(
-                    "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*_keys(batch.setup, key), json.dumps(point), _WARM, batch.state, batch.floor, time.time()),
+                    "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        *_keys(batch.setup, key),
+                        *(json.dumps(point), _WARM, batch.state, batch.floor, time.time()),
+                        *(measurement.clock, measurement.longest_halt),
+                    ),
                 )
                 rows = [(cursor.lastrowid, *astuple(sample)) for sample in measurement.samples]
-                self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+                self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def load_samples(self, setup: Setup, key: ModelKey, state: State) -> dict[Point, list[Sample]]:
         """The samples of a case that count in the given state, by point."""
         query = (
-            "SELECT m.sizes, m.floor, s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started "
+            "SELECT m.sizes, m.floor, m.clock, m.longest_halt, "
+            "s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started, s.faults, s.migrations, s.halt "
             "FROM measurements m JOIN samples s ON s.measurement = m.id "
             'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ?'
         )
         found: dict[Point, list[Sample]] = {}
         with self._explained():
-            for sizes, floor, *values in self._database.execute(query, (*_keys(setup, key), _WARM)):
+            for sizes, floor, clock, halt, *values in self._database.execute(query, (*_keys(setup, key), _WARM)):
                 sample = Sample(*values)
                 _check_sample(sample)
-                if sample.verdict(state, floor) == "ok":
+                if sample.verdict(state, floor, clock, halt) == "ok":
                     found.setdefault(tuple(json.loads(sizes)), []).append(sample)
         return found
 
@@ -221,6 +235,20 @@ class Store:
             ) from error
 
 
+def _version(database: sqlite3.Connection) -> int:
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _upgrade(database: sqlite3.Connection) -> None:
+    """Takes the steps to SCHEMA_VERSION, all or none; another process may have done so meanwhile."""
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        for step in _STEPS[_version(database) :]:
+            for statement in step:
+                database.execute(statement)
+        database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
 def _checked_facts(facts: Any) -> dict[str, float]:
     """Facts as they were noted, or ValueError."""
     if not isinstance(facts, dict):
@@ -235,7 +263,9 @@ def _checked_facts(facts: Any) -> dict[str, float]:
 def _check_sample(sample: Sample) -> None:
     values = (sample.seconds, sample.quietest, sample.busiest, sample.clock)
     sound = all(isinstance(value, float) and 0 < value < float("inf") for value in values)
-    if not (sound or sample.seconds == 0) or not isinstance(sample.switches, int):
+    counts = (sample.switches, sample.faults, sample.migrations)
+    sound = sound and isinstance(sample.halt, float) and 0 <= sample.halt < float("inf")
+    if not (sound or sample.seconds == 0) or not all(isinstance(count, int) for count in counts):
         raise ValueError(f"a sample is {sample}")
 
 

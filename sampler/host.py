@@ -18,14 +18,15 @@ from .call import Call
 from .counters import EVENTS, Counters, refusal
 from .errors import LibraryError, UsageError
 from .failure import KernelFailed
-from .libraries import library_path
+from .kernel import COMPLEX
+from .libraries import library_files
 from .lowering import LoweredProgram, Lowering, item_bytes
 from .placement import ProgramMemory
 from .process import Died, WorkerProcess
 from .program import Buffer, Operation, Records, lanes_of
 from .raw import Shape, completed, mapped
 from .resources import allowed_cpus, available_memory, claim_cpus
-from .setup import Library, Setup, SetupRequest, this_machine
+from .setup import Setup, SetupRequest, library_from_json, this_machine
 
 HANG_SECONDS = 60.0
 TRIAD_BYTES = 24  # of one element of a := b + s c
@@ -55,7 +56,7 @@ class WorkerBackend:
     def __init__(self, request: SetupRequest, hang_seconds: float = HANG_SECONDS) -> None:
         self._request = request
         self._hang_seconds = hang_seconds
-        self._path = library_path(request.library)
+        self._files = library_files(request.library)
         self._cpus, self._claims = claim_cpus(request.threads)
         self._buffers: tuple[Buffer, ...] = ()
         self._counters = Counters()
@@ -215,33 +216,24 @@ class WorkerBackend:
             self._process = WorkerProcess(self._request.threads)
         except OSError as error:
             raise LibraryError(f"a worker process cannot be started: {error}") from error
-        request = {"do": "open", "path": self._path, "cpus": self._cpus, "threads": self._request.threads}
-        request["dtype"] = self._request.dtype
+        request: dict[str, Any] = {"do": "open", "files": self._files.to_open, "cpus": self._cpus}
+        request |= {"dtype": self._request.dtype, "complex": self._request.dtype in COMPLEX}
         self._memory = ProgramMemory(self._process.program, self._ask)
         self._lanes = 1
         try:
             return self._ask(request)
         except Died as death:
-            raise LibraryError(f"opening {self._path} ended the worker: {death}") from None
+            raise LibraryError(f"opening {self._files.name} ended the worker: {death}") from None
 
     def _describe(self) -> Setup:
         opened, threads = self._opened, self._request.threads
         if opened["threads"] != threads:
             raise LibraryError(
-                f"{threads} threads were asked for, {Path(self._path).name} has {opened['threads']} in force; "
+                f"{threads} threads were asked for, {self._files.file_names[0]} has {opened['threads']} in force; "
                 f"use --threads {opened['threads']} or a multi-threaded library"
             )
-        library = Library(
-            name=opened["name"] or Path(self._path).name.split(".")[0],
-            version=opened["version"],
-            core=opened["core"],
-            file=Path(self._path).name,
-            build=opened["build"],
-            integer_bits=opened["integer_bits"],
-            prefix=opened["prefix"],
-            suffix=opened["suffix"],
-        )
-        return Setup(this_machine(), library, self._request.dtype, threads, pinned=True)
+        library = library_from_json(opened["library"])
+        return Setup(this_machine(), library, self._request.dtype, threads, opened["pinned"])
 
     def _check_memory(self, buffers: Sequence[Buffer]) -> None:
         needed = 2 * sum(buffer.elements * self._item_bytes(buffer) for buffer in buffers)  # with the originals

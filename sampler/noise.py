@@ -7,6 +7,13 @@
    (The lowest readings of all will not do: a neighbour's burst can slow the arithmetic loop alone.)
 3. A sample is of a state (free or busy) when nearly all its probes are; see `Sample.state`.
 4. A batch is of the state that prevails; see `prevailing_state`.
+5. The arithmetic loop alone tells the clock frequency; samples count at the one that prevails; see
+   `prevailing_clocks`.
+6. A processor that changes its frequency about wide vector code halts for a microsecond or two, and
+   runs that code slowly for some more. Where the change is seen by a probe, a short call (5 to 100 us)
+   takes 1.3 to 2 times what it takes without; see `longest_halts`.
+7. Levels that no probe sees show in the times themselves, those of each job relative to their
+   median. They are reported; no single sample can be told to be of one. See `speeds`, `drift`.
 """
 
 from collections.abc import Sequence
@@ -14,14 +21,20 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from .levels import prevailing
 from .program import Records
-from .sample import Sample, State
+from .sample import CLOCK_TOLERANCE, Sample, State
 
 CALIBRATION_PROBES = 500
 CLOSE = 1.02
 GOOD_PART = 0.25
 ENOUGH_FREE = 0.25
 ENOUGH_BUSY = 0.5
+ENOUGH_AT_A_CLOCK = 0.25
+ENOUGH_UNHALTED = 0.25
+HALT_SECONDS = 0.8e-6
+HALTS_MATTER_SECONDS = 0.5e-3
+WINDOW_SAMPLES = 25
 
 
 def ratios(records: Records) -> npt.NDArray[np.float64]:
@@ -48,16 +61,20 @@ def floor_of(ratio: npt.NDArray[np.float64]) -> float:
 
 def sample_of(records: Records) -> Sample:
     """The sample that the records of one repetition amount to."""
-    ratio = ratios(records)
+    ratio = np.sort(ratios(records))
     read, timed = records.branch >= 0, records.seconds >= 0
-    switches = records.switches[read]
+    switches, faults, cpus = records.switches[read], records.faults[read], records.cpu[read]
+    tenth = (len(ratio) - 1) // 10
     return Sample(
         seconds=float(records.seconds[timed].sum()),
-        quietest=float(np.percentile(ratio, 10, method="lower")),
-        busiest=float(np.percentile(ratio, 90, method="higher")),
+        quietest=float(ratio[tenth]),
+        busiest=float(ratio[-1 - tenth]),
         clock=float(np.median(records.clock[read])),
         switches=int(switches[-1] - switches[0]),
         started=float(records.start[timed][0]),
+        faults=int(faults[-1] - faults[0]),
+        migrations=int(np.count_nonzero(np.diff(cpus))),
+        halt=float(np.sort(records.halt[read])[-1 - tenth]),
     )
 
 
@@ -67,3 +84,83 @@ def prevailing_state(samples: Sequence[Sample], floor: float) -> State:
     if states.count("free") >= ENOUGH_FREE * len(samples):
         return "free"
     return "busy" if states.count("busy") >= ENOUGH_BUSY * len(samples) else "mixed"
+
+
+def prevailing_clocks(samples: Sequence[Sequence[Sample]]) -> list[float | None]:
+    """The clock (time of the arithmetic loop, seconds) that samples of each job should be close to.
+
+    That of most samples of all jobs; of a job that hardly ever runs at it (wide vector code lowers
+    the frequency), that of most of its own samples.
+    """
+    clocks = [np.array([sample.clock for sample in of_job]) for of_job in samples]
+    if not any(map(len, clocks)):
+        return [None] * len(clocks)
+    common = prevailing(np.concatenate(clocks), CLOCK_TOLERANCE)
+    return [_clock_of(own, common) for own in clocks]
+
+
+def _clock_of(own: npt.NDArray[np.float64], common: float) -> float:
+    if not len(own) or np.mean(np.abs(own / common - 1) <= CLOCK_TOLERANCE) >= ENOUGH_AT_A_CLOCK:
+        return common
+    return prevailing(own, CLOCK_TOLERANCE)
+
+
+def longest_halts(samples: Sequence[Sequence[Sample]], usual: float) -> list[float | None]:
+    """The longest halt with which samples of each job should count, seconds; None: any.
+
+    Any of a job that takes so long that halts do not matter, or that hardly ever comes without.
+
+    Parameters
+    ----------
+    samples : sequence of sequences of Sample
+        Those of each job.
+    usual : float
+        What a probe takes besides its loops when the frequency does not change, seconds.
+    """
+    limit = usual + HALT_SECONDS
+    return [limit if _halts_count(of_job, limit) else None for of_job in samples]
+
+
+def _halts_count(samples: Sequence[Sample], limit: float) -> bool:
+    if not samples or np.median([sample.seconds for sample in samples]) > HALTS_MATTER_SECONDS:
+        return False
+    return float(np.mean([sample.halt <= limit for sample in samples])) >= ENOUGH_UNHALTED
+
+
+def speeds(samples: Sequence[Sequence[Sample]]) -> npt.NDArray[np.float64]:
+    """How slow a batch was from window to window: medians of times relative to those of their job.
+
+    Parameters
+    ----------
+    samples : sequence of sequences of Sample
+        The accepted ones of each job.
+
+    Returns
+    -------
+    array of shape (n_windows,)
+        In order of time. A window holds so many samples that one job's scatter hardly moves it.
+    """
+    timed = [of_job for of_job in samples if len(of_job) > 1 and np.median([s.seconds for s in of_job]) > 0]
+    relative = [
+        (sample.started, sample.seconds / median)
+        for of_job in timed
+        for median in [np.median([sample.seconds for sample in of_job])]
+        for sample in of_job
+    ]
+    ordered = np.array([value for _, value in sorted(relative)])
+    whole = len(ordered) // WINDOW_SAMPLES * WINDOW_SAMPLES
+    return np.asarray(np.median(ordered[:whole].reshape(-1, WINDOW_SAMPLES), axis=1))
+
+
+def drift(speed: npt.NDArray[np.float64]) -> float | None:
+    """How much slower the second half of the windows was than the first, relative; None of fewer than four.
+
+    Examples
+    --------
+    >>> round(drift(np.array([1.0, 1.0, 1.02, 1.02])), 3)
+    0.02
+    """
+    if len(speed) < 4:
+        return None
+    half = len(speed) // 2
+    return float(np.median(speed[-half:]) / np.median(speed[:half]) - 1)

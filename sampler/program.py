@@ -188,10 +188,12 @@ class Records:
         Duration of timed calls and parallel regions, the engine's overhead subtracted.
     branch, clock : arrays of shape (n_operations,), seconds
         Durations of the two probe loops.
+    halt : array of shape (n_operations,), seconds
+        What a probe took besides its loops; long where the processor halted meanwhile.
     switches, faults : integer arrays of shape (n_operations,)
-        Involuntary context switches and page faults of the thread so far, as probes saw them.
+        Involuntary context switches and page faults of the process so far, as probes saw them.
     cpu : integer array of shape (n_operations,)
-        The CPU that probes ran on.
+        Number of the CPU that probes ran on; -1 also where that is not told.
     counters : integer array of shape (n_operations, n_counters)
         What the open counters counted during timed calls and regions.
     """
@@ -200,6 +202,7 @@ class Records:
     seconds: npt.NDArray[np.float64]
     branch: npt.NDArray[np.float64]
     clock: npt.NDArray[np.float64]
+    halt: npt.NDArray[np.float64]
     switches: npt.NDArray[np.int64]
     faults: npt.NDArray[np.int64]
     cpu: npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .program import Records
 
-ROW = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "switches", "faults", "cpu")])
+ROW = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "halt", "switches", "faults", "cpu")])
 _INDEX_BYTES = 8
 
 
@@ -72,6 +72,7 @@ def completed(contents: mmap.mmap | bytes, shape: Shape) -> Records:
         seconds=np.where(timed, np.maximum(rows["ticks"] - shape.overhead_ticks, 0) / rate, -1.0),
         branch=np.where(probed, rows["ticks"] / rate, -1.0),
         clock=np.where(probed, rows["clock"] / rate, -1.0),
+        halt=np.where(probed, rows["halt"] / rate, -1.0),
         switches=rows["switches"],
         faults=rows["faults"],
         cpu=rows["cpu"],

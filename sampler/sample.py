@@ -1,5 +1,6 @@
 """Samples, measurements and batches: what sampling yields, raw."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -7,16 +8,22 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from .conditions import Conditions
 from .job import Job
+from .levels import Level
+from .repetitions import Interval, Stopped
 from .setup import Setup
 
 State = Literal["free", "busy", "mixed"]
-Verdict = Literal["ok", "preempted", "other state"]
+Verdict = Literal["ok", "preempted", "migrated", "halted", "other clock", "other state"]
 
 # Probes below FREE times their floor are of a core of one's own, above BUSY of a shared one: the
 # limits found in a study of what disturbs timings on shared machines.
 FREE = 1.1
 BUSY = 1.3
+# Half-width of a level of the clock. Turbo moves it by one step of about 5 % from sample to sample,
+# without a trace in the times; two steps and more are another level.
+CLOCK_TOLERANCE = 0.08
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,13 @@ class Sample:
         Involuntary context switches meanwhile.
     started : float
         When it began, on the engine's clock, seconds.
+    faults : int
+        Page faults meanwhile.
+    migrations : int
+        How often the CPU was another one than at the probe before.
+    halt : float
+        What the probes took besides their loops, seconds, 90th percentile (of few probes the longest):
+        the processor halts when it changes its frequency.
     """
 
     seconds: float
@@ -44,6 +58,9 @@ class Sample:
     clock: float
     switches: int
     started: float
+    faults: int
+    migrations: int
+    halt: float
 
     def state(self, floor: float) -> State:
         """Whether the core was its own, given the undisturbed ratio of the probes (infinite: unknown)."""
@@ -53,10 +70,18 @@ class Sample:
             return "free"
         return "busy" if self.quietest > BUSY * floor else "mixed"
 
-    def verdict(self, state: State, floor: float) -> Verdict:
-        """Whether it counts in a batch of the given state, or the reason why not."""
+    def verdict(
+        self, state: State, floor: float, clock: float | None = None, longest_halt: float | None = None
+    ) -> Verdict:
+        """Whether it counts in a batch of the given state, clock and halts (None: any), or the reason why not."""
         if self.switches > 0:
             return "preempted"
+        if self.migrations > 0:
+            return "migrated"
+        if longest_halt is not None and self.halt > longest_halt:
+            return "halted"
+        if clock is not None and abs(self.clock / clock - 1) > CLOCK_TOLERANCE:
+            return "other clock"
         return "ok" if state in ("mixed", self.state(floor)) else "other state"
 
 
@@ -72,30 +97,42 @@ class Measurement:
         The state that samples must be of to count.
     floor : float
         The undisturbed ratio of the probes.
+    clock : float, optional
+        The time of the arithmetic loop that those of samples must be close to, seconds; None: any.
+    longest_halt : float, optional
+        The longest halt with which samples count, seconds; None: any.
     cost : float
         What taking the samples took in all, seconds.
+    interval : Interval, optional
+        Confidence interval of the reference statistic; None where no sample counts.
+    stopped : str
+        Why no more samples were taken: the interval was narrow enough ("width"), there were as many
+        as asked for ("count"), or measuring more was beyond the budget ("budget").
     """
 
     job: Job
     samples: tuple[Sample, ...]
     state: State
     floor: float
+    clock: float | None
+    longest_halt: float | None
     cost: float
+    interval: Interval | None
+    stopped: Stopped
 
     @property
     def accepted(self) -> tuple[Sample, ...]:
         """The samples that count."""
-        return accepted(self.samples, self.state, self.floor)
+        return tuple(sample for sample in self.samples if self.verdict(sample) == "ok")
+
+    def verdict(self, sample: Sample) -> Verdict:
+        """Whether one of its samples counts, or the reason why not."""
+        return sample.verdict(self.state, self.floor, self.clock, self.longest_halt)
 
     @property
     def seconds(self) -> npt.NDArray[np.float64]:
         """Times of the accepted samples; of all samples where none was accepted."""
         return np.array([sample.seconds for sample in self.accepted or self.samples])
-
-
-def accepted(samples: Sequence[Sample], state: State, floor: float) -> tuple[Sample, ...]:
-    """The samples that count in a batch of the given state."""
-    return tuple(sample for sample in samples if sample.verdict(state, floor) == "ok")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +151,18 @@ class Batch:
         Counts of repetitions: those that counted, those measured again, those never obtained.
     seconds : float
         What the batch took.
+    noise_floor : float, optional
+        The relative difference between two entries of the same call; see `control.noise_floor`.
+    conditions : Conditions
+        Steal time meanwhile, and load.
+    clock : float, optional
+        Median frequency relative to the fastest that the sampler has seen.
+    clock_levels : tuple of Level
+        Levels of the frequency, relative to that fastest.
+    speed_levels : tuple of Level
+        Levels of the accepted times, relative to their job's median, that the probes do not explain.
+    drift : float, optional
+        How much slower the second half of the batch was than the first, relative; see `noise.drift`.
     """
 
     setup: Setup
@@ -124,45 +173,51 @@ class Batch:
     requeued: int
     given_up: int
     seconds: float
+    noise_floor: float | None
+    conditions: Conditions
+    clock: float | None
+    clock_levels: tuple[Level, ...]
+    speed_levels: tuple[Level, ...]
+    drift: float | None
 
     @property
-    def noise_floor(self) -> float | None:
-        """The same work measured twice; see `noise_floor`."""
-        return noise_floor([measurement.seconds for measurement in self.measurements])
+    def verdicts(self) -> Counter[Verdict]:
+        """How many samples are of each verdict."""
+        return Counter(m.verdict(sample) for m in self.measurements for sample in m.samples)
 
     def __str__(self) -> str:
         floor = "unknown" if self.noise_floor is None else f"{100 * self.noise_floor:.1f} %"
-        return (
-            f"{self.accepted} samples accepted ({self.state} core), {self.requeued} measured again, "
-            f"{self.given_up} given up, noise floor {floor}, {self.seconds:.1f} s"
-        )
+        parts = [
+            f"{self.accepted} samples accepted ({self.state} core)",
+            f"{self.requeued} measured again{self._reasons()}",
+            f"{self.given_up} given up",
+            f"noise floor {floor}",
+            *self._surroundings(),
+            f"{self.seconds:.1f} s",
+        ]
+        return ", ".join(parts)
+
+    def _reasons(self) -> str:
+        """For example `` (3 preempted, 1 migrated)``."""
+        reasons = [f"{count} {verdict}" for verdict, count in self.verdicts.most_common() if verdict != "ok"]
+        return f" ({', '.join(reasons)})" if reasons else ""
+
+    def _surroundings(self) -> list[str]:
+        parts = []
+        if self.clock is not None:
+            parts.append(f"clock {100 * self.clock:.0f} % of the fastest")
+        parts += [
+            f"levels of the {name} {_listed(levels)}"
+            for name, levels in (("clock", self.clock_levels), ("speed", self.speed_levels))
+            if len(levels) > 1
+        ]
+        if self.conditions.steal_seconds is not None:
+            parts.append(f"{self.conditions.steal_seconds:.2f} s stolen")
+        if self.conditions.load is not None:
+            parts.append(f"load {self.conditions.load:.2f}")
+        return parts
 
 
-def noise_floor(times: Sequence[npt.NDArray[np.float64]]) -> float | None:
-    """The same work measured twice: the relative difference between the first and the second half.
-
-    Parameters
-    ----------
-    times : sequence of arrays of seconds, in the order they were taken
-
-    Returns
-    -------
-    float or None
-        Median over the arrays, each weighted with its time: half of the time is spent in calls whose
-        two halves differ by less. None when no array has four samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(noise_floor([np.array([1.0, 1.0, 1.1, 1.1]), np.array([0.1, 0.1, 0.3, 0.3])]), 3)
-    0.1
-    """
-    enough = [seconds for seconds in times if len(seconds) >= 4]
-    if not enough:
-        return None
-    halves = [(np.median(seconds[: len(seconds) // 2]), np.median(seconds[len(seconds) // 2 :])) for seconds in enough]
-    first, second = np.array(halves).T
-    differences = np.abs(second / first - 1)
-    order = np.argsort(differences)
-    spent = np.cumsum(first[order])
-    return float(differences[order][np.searchsorted(spent, spent[-1] / 2)])
+def _listed(levels: Sequence[Level]) -> str:
+    """For example ``1.00 (80 %) 0.90 (20 %)``."""
+    return " ".join(f"{level.value:.2f} ({100 * level.share:.0f} %)" for level in levels)

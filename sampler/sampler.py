@@ -7,27 +7,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from .backend import Backend
+from .conditions import Conditions
+from .control import noise_floor
 from .errors import UsageError
 from .failure import KernelFailed
 from .job import Job, buffers_of
-from .noise import CALIBRATION_PROBES, floor_of, prevailing_state, ratios, sample_of
+from .levels import levels_of
+from .noise import CALIBRATION_PROBES, drift, floor_of, prevailing_state, ratios, sample_of, speeds
 from .program import Operation, Probe, Records, Run
-from .sample import Batch, Measurement, Sample, State, accepted
+from .queue import Queue
+from .repetitions import Repetitions
+from .sample import Batch, Sample, State
 from .setup import Setup
 
-CHUNK_SECONDS = 0.3
-FIRST_GUESS_FLOPS_PER_SECOND = 5e9
-FIRST_GUESS_SECONDS = 2e-5
+# Half-widths of levels that are told apart: a step of turbo is about 5 %; levels of the speed were
+# seen 1.4 to 3.9 % apart on bare metal.
+FREQUENCY_TOLERANCE = 0.02
+SPEED_TOLERANCE = 0.006
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much measuring again may cost.
+    """What may be measured beyond the least repetitions of every job: disturbed ones again, and further ones.
 
     Parameters
     ----------
     factor : float
-        Time for repetitions measured again, relative to the time of all repetitions.
+        Time for it, relative to the time of the least repetitions.
     least_seconds : float
         What is allowed in any case.
     """
@@ -76,6 +82,8 @@ class Sampler:
         self._random = np.random.default_rng(seed)
         self.unfinished: Batch | None = None
         self._calibration = np.zeros(0)
+        self._usual_halt = float("inf")
+        self._fastest = float("inf")
 
     @property
     def setup(self) -> Setup:
@@ -85,19 +93,19 @@ class Sampler:
     def measure(
         self,
         jobs: Sequence[Job],
-        repetitions: int | Sequence[int],
+        repetitions: int | Repetitions | Sequence[int | Repetitions],
         *,
         state: State | None = None,
         label: str = "sampling",
         on_progress: OnProgress = no_progress,
     ) -> Batch:
-        """Measures every job the given number of times, all repetitions shuffled.
+        """Measures every job as often as asked for, all repetitions shuffled.
 
         Parameters
         ----------
         jobs : sequence of Job
-        repetitions : int or sequence of int
-            Accepted samples wanted of each job.
+        repetitions : int, Repetitions, or a sequence of them
+            Accepted samples wanted of each job: so many, or until its time is known well enough.
         state : str, optional
             The state that samples should be of; by default, and if it cannot be had for half of
             the repetitions, the one that prevails.
@@ -110,34 +118,57 @@ class Sampler:
         Raises
         ------
         UsageError
-            If there are not as many counts as jobs, or one is negative.
+            If there are not as many counts as jobs, or one is not positive.
         KernelFailed
             If a routine fails; as after an interrupt, `unfinished` holds what was measured before.
         """
-        began = time.monotonic()
-        counts = [repetitions] * len(jobs) if isinstance(repetitions, int) else list(repetitions)
-        if not jobs or len(counts) != len(jobs) or min(counts) < 0:
-            raise UsageError(
-                "a batch needs at least one job, and for each a number of repetitions that is not negative"
-            )
-        queue = _Queue(jobs, counts, self._random)
+        began, before = time.monotonic(), Conditions.now()
+        queue = Queue(jobs, _wanted(jobs, repetitions), self._random)
         progress = _Reporter(label, len(queue.waiting), on_progress)
         self.unfinished = None
         try:
             self._prepare(jobs)
             while queue.waiting:
                 self._run_chunk(queue, progress)
-            self._learn_floor(queue.all_samples)
-            chosen = state or prevailing_state(queue.all_samples, self.floor)
-            self._repeat_disturbed(queue, chosen, progress)
-            if chosen != "mixed" and queue.missing(chosen, self.floor) > sum(counts) / 2:
-                chosen = prevailing_state(queue.all_samples, self.floor)
+            self._settle(queue, state)
+            self._repeat(queue, progress)
+            if queue.state != "mixed" and 2 * queue.missing > queue.asked:
+                self._settle(queue, None)
         except BaseException:  # a failure or an interrupt: what was measured is not lost
-            self._learn_floor(queue.all_samples)
-            chosen = state or prevailing_state(queue.all_samples, self.floor)
-            self.unfinished = queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
+            self._settle(queue, state)
+            self.unfinished = self._batch(queue, before, began)
             raise
-        return queue.batch(self.setup, chosen, self.floor, time.monotonic() - began)
+        return self._batch(queue, before, began)
+
+    def _settle(self, queue: Queue, state: State | None) -> None:
+        """Learns from the samples so far, and decides which of them count."""
+        samples = queue.all_samples
+        self._learn_floor(samples)
+        self._fastest = min([self._fastest, *(sample.clock for sample in samples)])
+        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self._usual_halt)
+
+    def _batch(self, queue: Queue, before: Conditions, began: float) -> Batch:
+        """What a queue has yielded."""
+        measurements = queue.measurements()
+        counted = [measurement.accepted for measurement in measurements]
+        frequencies = self._fastest / np.array([sample.clock for sample in queue.all_samples])
+        speed = speeds(counted)
+        return Batch(
+            self.setup,
+            queue.state,
+            queue.floor,
+            measurements,
+            accepted=sum(map(len, counted)),
+            requeued=queue.requeued,
+            given_up=queue.missing,
+            seconds=time.monotonic() - began,
+            noise_floor=noise_floor([measurement.seconds for measurement in measurements]),
+            conditions=Conditions.now().since(before),
+            clock=float(np.median(frequencies)) if len(frequencies) else None,
+            clock_levels=levels_of(frequencies, FREQUENCY_TOLERANCE),
+            speed_levels=levels_of(speed, SPEED_TOLERANCE),
+            drift=drift(speed),
+        )
 
     def _prepare(self, jobs: Sequence[Job]) -> None:
         """Allocates operands, makes the first call into the library, and reads the probes undisturbed by it."""
@@ -145,7 +176,9 @@ class Sampler:
         smallest = min(jobs, key=lambda job: job.flops)
         warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0].entry(0))]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
-        self._calibration = ratios(self.backend.run([*warm_up, *probes]))
+        records = self.backend.run([*warm_up, *probes])
+        self._calibration = ratios(records)
+        self._usual_halt = float(np.median(records.halt[records.halt >= 0]))
 
     def _learn_floor(self, samples: Sequence[Sample]) -> None:
         """Lowers the floor to what a batch shows; one of few samples is judged with the calibration's probes."""
@@ -153,7 +186,7 @@ class Sampler:
         few = len(read) < CALIBRATION_PROBES
         self.floor = min(self.floor, floor_of(np.concatenate([read, self._calibration]) if few else read))
 
-    def _run_chunk(self, queue: "_Queue", progress: "_Reporter") -> None:
+    def _run_chunk(self, queue: Queue, progress: "_Reporter") -> None:
         chunk = queue.next_chunk()
         operations = [operation for index in chunk for operation in queue.begin(index)]
         try:
@@ -165,7 +198,7 @@ class Sampler:
         self._keep(queue, chunk, records)
         progress.report(len(chunk), queue.seconds_waiting)
 
-    def _keep(self, queue: "_Queue", chunk: list[int], records: Records) -> None:
+    def _keep(self, queue: Queue, chunk: list[int], records: Records) -> None:
         """Cuts the records into repetitions; one that was not completed is left out."""
         first = 0
         for index in chunk:
@@ -176,86 +209,15 @@ class Sampler:
             queue.add(index, sample_of(part), float(part.start[-1] - part.start[0]))
             first = end
 
-    def _repeat_disturbed(self, queue: "_Queue", state: State, progress: "_Reporter") -> None:
+    def _repeat(self, queue: Queue, progress: "_Reporter") -> None:
+        """Measures again what was disturbed and further what is not known well enough, within the budget."""
         allowed = max(self._budget.least_seconds, self._budget.factor * queue.seconds_spent)
         deadline = time.monotonic() + allowed
-        while queue.requeue(state, self.floor) and time.monotonic() < deadline:
+        while time.monotonic() < deadline and queue.refill():
             progress.total += len(queue.waiting)
             while queue.waiting and time.monotonic() < deadline:
                 self._run_chunk(queue, progress)
         queue.waiting.clear()
-
-
-class _Queue:
-    """Repetitions that wait, and the samples so far."""
-
-    def __init__(self, jobs: Sequence[Job], repetitions: list[int], random: np.random.Generator) -> None:
-        self.jobs = jobs
-        self.repetitions = repetitions
-        self.seconds_spent = 0.0
-        self.samples: list[list[Sample]] = [[] for _ in jobs]
-        self.costs = [0.0] * len(jobs)
-        self.begun = [0] * len(jobs)
-        self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
-        self._random = random
-        self.waiting: list[int] = self._shuffled([i for i, count in enumerate(repetitions) for _ in range(count)])
-
-    def _shuffled(self, indices: list[int]) -> list[int]:
-        return [indices[i] for i in self._random.permutation(len(indices))]
-
-    @property
-    def seconds_waiting(self) -> float:
-        """Estimated time of what waits."""
-        return sum(self._guess[index] for index in self.waiting)
-
-    def next_chunk(self) -> list[int]:
-        """Takes repetitions worth about CHUNK_SECONDS off the queue, at least one."""
-        chunk, seconds = [self.waiting.pop()], 0.0
-        while self.waiting and (seconds := seconds + self._guess[chunk[-1]]) < CHUNK_SECONDS:
-            chunk.append(self.waiting.pop())
-        return chunk
-
-    def begin(self, index: int) -> tuple[Operation, ...]:
-        """What the next repetition of a job does."""
-        self.begun[index] += 1
-        return self.jobs[index].operations(self.begun[index] - 1)
-
-    def add(self, index: int, sample: Sample, seconds: float) -> None:
-        """Keeps a sample, and what its repetition took as the next estimate."""
-        self.samples[index].append(sample)
-        self._guess[index] = seconds
-        self.costs[index] += seconds
-        self.seconds_spent += seconds
-
-    @property
-    def all_samples(self) -> list[Sample]:
-        """The samples of all jobs."""
-        return [sample for samples in self.samples for sample in samples]
-
-    def _missing(self, state: State, floor: float) -> list[int]:
-        counts = [len(accepted(samples, state, floor)) for samples in self.samples]
-        missing = [wanted - count for wanted, count in zip(self.repetitions, counts, strict=True)]
-        return [i for i, count in enumerate(missing) for _ in range(count)]
-
-    def missing(self, state: State, floor: float) -> int:
-        """How many of the wanted repetitions are missing."""
-        return len(self._missing(state, floor))
-
-    def requeue(self, state: State, floor: float) -> bool:
-        """Queues again what is missing of the wanted repetitions; whether there is any."""
-        self.waiting = self._shuffled(self._missing(state, floor))
-        return bool(self.waiting)
-
-    def batch(self, setup: Setup, state: State, floor: float, seconds: float) -> Batch:
-        """What the queue has yielded."""
-        measurements = tuple(
-            Measurement(job, tuple(samples), state, floor, cost)
-            for job, samples, cost in zip(self.jobs, self.samples, self.costs, strict=True)
-        )
-        count = sum(len(measurement.accepted) for measurement in measurements)
-        given_up = self.missing(state, floor)
-        repeated = max(0, len(self.all_samples) - sum(self.repetitions))
-        return Batch(setup, state, floor, measurements, count, repeated, given_up, seconds)
 
 
 class _Reporter:
@@ -268,3 +230,12 @@ class _Reporter:
     def report(self, count: int, seconds_left: float) -> None:
         self.done += count
         self._on_progress(Progress(self.label, self.done, self.total, seconds_left))
+
+
+def _wanted(jobs: Sequence[Job], repetitions: int | Repetitions | Sequence[int | Repetitions]) -> list[Repetitions]:
+    """The repetitions of each job."""
+    wanted = [repetitions] * len(jobs) if isinstance(repetitions, int | Repetitions) else list(repetitions)
+    counts = [count for count in wanted if isinstance(count, int)]
+    if not jobs or len(wanted) != len(jobs) or min(counts, default=1) < 1:
+        raise UsageError("a batch needs at least one job, and for each a positive number of repetitions")
+    return [Repetitions.fixed(count) if isinstance(count, int) else count for count in wanted]

@@ -36,8 +36,10 @@ CALL_SECONDS = 4e-7
 UNBLOCKED_FLOPS_PER_SECOND = 2.5e9
 MEMORY_BYTES_PER_SECOND = 8e9
 CACHE_BYTES = 32 << 20
+PAGE_BYTES = 4096
 BRANCH_SECONDS = 3.4e-6
 CLOCK_SECONDS = 2.3e-6
+HALT_SECONDS = 1.3e-6
 TICKS_PER_SECOND = 1e9
 CPUS = 4
 
@@ -56,6 +58,14 @@ class Disturbances:
         Mean time that the core is its own, or shared with a neighbour; no sharing if the latter is 0.
     slow_down : float
         Factor on the time of calls while the core is shared.
+    migrations : float
+        Probability that a call is moved to another CPU.
+    halts : float
+        Probability that the frequency changes about a call: it takes 4 us longer, and a probe shows a halt.
+    throttled_after : float
+        When the clock frequency falls for good, seconds after the start.
+    throttling : float
+        Factor on all times from then on.
     """
 
     jitter: float = 0.0
@@ -63,6 +73,10 @@ class Disturbances:
     free_seconds: float = 3.0
     busy_seconds: float = 0.0
     slow_down: float = 1.3
+    migrations: float = 0.0
+    halts: float = 0.0
+    throttled_after: float = float("inf")
+    throttling: float = 1.0
 
 
 QUIET = Disturbances()
@@ -77,6 +91,7 @@ class _Row:
     seconds: float = -1.0
     branch: float = -1.0
     clock: float = -1.0
+    halt: float = -1.0
     switches: int = -1
     faults: int = -1
     cpu: int = -1
@@ -116,14 +131,19 @@ class SimulatedBackend:
         self._cached: dict[str, float] = {}
         self._counters = Counters()
         self._last_probe = -np.inf
+        self._touched: set[str] = set()
         self._switches = 0
+        self._faults = 0
+        self._cpu = 0
+        self._halt = 0.0
         self._shared = False
         free = disturbances.free_seconds if disturbances.busy_seconds else float("inf")
         self._state_ends = self._random.exponential(free)
 
     def allocate(self, buffers: Sequence[Buffer]) -> None:
-        """Forgets what was cached."""
+        """Forgets what was cached, and the pages of operands."""
         self._cached.clear()
+        self._touched.clear()
 
     def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program on the simulated clock; nothing is left in a file, as it takes no time."""
@@ -135,10 +155,10 @@ class SimulatedBackend:
             if isinstance(operation, program.Parallel):
                 rows += [_Row(self.now)] * sum(map(len, operation.lanes))
         counted = np.zeros((len(rows), len(self._counters.events)), dtype=np.int64)
-        columns = np.array([astuple(row) for row in rows], dtype=np.float64).reshape(-1, 7).T
-        start, seconds, branch, clock = columns[:4]
-        switches, faults, cpu = columns[4:].astype(np.int64)
-        return Records(start, seconds, branch, clock, switches, faults, cpu, counted)
+        columns = np.array([astuple(row) for row in rows], dtype=np.float64).reshape(-1, 8).T
+        start, seconds, branch, clock, halt = columns[:5]
+        switches, faults, cpu = columns[5:].astype(np.int64)
+        return Records(start, seconds, branch, clock, halt, switches, faults, cpu, counted)
 
     def _run_one(self, operation: Operation) -> "_Row":
         row = _Row(self.now)
@@ -154,14 +174,19 @@ class SimulatedBackend:
                 row = _Row(self.now, seconds=max(sum(map(self._call_seconds, lane)) for lane in lanes))
                 self._pass(row.seconds)
             case program.Probe(gap) if self.now - self._last_probe >= gap:
-                branch = BRANCH_SECONDS * (2.0 if self._shared else 1.0)
-                row = _Row(self.now, branch=branch, clock=CLOCK_SECONDS, switches=self._switches, faults=0, cpu=0)
-                self._pass(branch + CLOCK_SECONDS)
+                row = self._probe()
                 self._last_probe = self.now
             case program.Restore(view) | program.Touch(view):
                 self._cache(view)
             case program.Flush(view):
                 self._cached.pop(view.buffer, None)
+        return row
+
+    def _probe(self) -> "_Row":
+        branch = BRANCH_SECONDS * self._slowness * (2.0 if self._shared else 1.0)
+        clock, halt, self._halt = CLOCK_SECONDS * self._slowness, self._halt, 0.0
+        row = _Row(self.now, -1.0, branch, clock, halt, self._switches, self._faults, self._cpu)
+        self._pass(branch + clock + halt)
         return row
 
     def raw_shape(self, operations: int) -> Shape:
@@ -222,17 +247,30 @@ class SimulatedBackend:
             if view.buffer not in self._cached:
                 missing += int(view.rows) * int(view.columns) * self.setup.item_bytes
             self._cache(view)
-        seconds = self.warm_seconds(call) + missing / MEMORY_BYTES_PER_SECOND
+        seconds = (self.warm_seconds(call) + missing / MEMORY_BYTES_PER_SECOND) * self._slowness
         seconds *= float(np.exp(disturbances.jitter * self._random.standard_normal()))
         if self._shared:
             seconds *= disturbances.slow_down
         if self._random.random() < disturbances.outliers:
             self._switches += 1
             seconds += self._random.uniform(2e-3, 5e-3)
+        if disturbances.halts and self._random.random() < disturbances.halts:
+            self._halt = HALT_SECONDS
+            seconds += 4e-6
+        if disturbances.migrations and self._random.random() < disturbances.migrations:
+            self._cpu = (self._cpu + 1) % CPUS
         return seconds
+
+    @property
+    def _slowness(self) -> float:
+        """Factor on all times: how low the clock frequency is."""
+        return self._disturbances.throttling if self.now >= self._disturbances.throttled_after else 1.0
 
     def _cache(self, view: View) -> None:
         """Caches a whole buffer's view; the least recently used buffers make room."""
+        if view.buffer not in self._touched:
+            self._touched.add(view.buffer)
+            self._faults += -(-int(view.rows) * int(view.columns) * self.setup.item_bytes // PAGE_BYTES)
         self._cached.pop(view.buffer, None)
         self._cached[view.buffer] = float(int(view.rows) * int(view.columns) * self.setup.item_bytes)
         while sum(self._cached.values()) > CACHE_BYTES and len(self._cached) > 1:

@@ -1,17 +1,37 @@
 """The noise guard on the simulated machine, where the truth is known."""
 
+import os
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy.stats import bootstrap
 
+from blascast.sampler import conditions
 from blascast.sampler.call import Call, View, bind
+from blascast.sampler.conditions import Conditions
+from blascast.sampler.control import noise_floor
 from blascast.sampler.errors import UsageError
+from blascast.sampler.host import WorkerBackend
 from blascast.sampler.job import sequence_job, warm_job
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.noise import floor_of, prevailing_state, sample_of
+from blascast.sampler.levels import levels_of
+from blascast.sampler.noise import (
+    drift,
+    floor_of,
+    longest_halts,
+    prevailing_clocks,
+    prevailing_state,
+    sample_of,
+    speeds,
+)
 from blascast.sampler.program import Probe, Records, Run, Time
-from blascast.sampler.sample import Sample, noise_floor
-from blascast.sampler.sampler import Budget, Progress, Sampler
-from blascast.sampler.simulated import BRANCH_SECONDS, CLOCK_SECONDS, Disturbances, SimulatedBackend
+from blascast.sampler.repetitions import Repetitions
+from blascast.sampler.resources import allowed_cpus
+from blascast.sampler.sample import Batch, Sample
+from blascast.sampler.sampler import SPEED_TOLERANCE, Budget, Progress, Sampler
+from blascast.sampler.simulated import BRANCH_SECONDS, CLOCK_SECONDS, QUIET, Disturbances, SimulatedBackend
 
 FLOOR = BRANCH_SECONDS / CLOCK_SECONDS
 SWITCHING = Disturbances(jitter=0.005, outliers=0.01, free_seconds=0.01, busy_seconds=0.005)
@@ -22,8 +42,8 @@ def gemm(n: int) -> Call:
     return bind(find_kernel("gemm"), "N", "N", 1, views[0], views[1], 1, views[2])
 
 
-def sample(ratio: float, switches: int = 0) -> Sample:
-    return Sample(1.0, ratio * FLOOR, ratio * FLOOR, 1.0, switches, 0.0)
+def sample(ratio: float, switches: int = 0, clock: float = 1.0, migrations: int = 0, halt: float = 0.0) -> Sample:
+    return Sample(1.0, ratio * FLOOR, ratio * FLOOR, clock, switches, 0.0, 0, migrations, halt)
 
 
 def test_states_and_verdicts() -> None:
@@ -33,6 +53,13 @@ def test_states_and_verdicts() -> None:
     assert sample(1.9).verdict("free", FLOOR) == "other state"
     assert sample(1.9).verdict("mixed", FLOOR) == "ok"
     assert sample(1.0, switches=1).verdict("free", FLOOR) == "preempted"
+    assert sample(1.0, migrations=1).verdict("free", FLOOR) == "migrated"
+    assert sample(1.0, halt=2e-6).verdict("free", FLOOR, longest_halt=1e-6) == "halted"
+    assert sample(1.0, halt=2e-6).verdict("free", FLOOR) == "ok"  # any halt will do
+    assert sample(1.0, clock=1.2).verdict("free", FLOOR, clock=1.0) == "other clock"
+    assert sample(1.0, clock=0.85).verdict("mixed", FLOOR, clock=1.0) == "other clock"
+    assert sample(1.0, clock=1.05).verdict("free", FLOOR, clock=1.0) == "ok"  # one step of turbo
+    assert sample(1.0, clock=1.2).verdict("free", FLOOR) == "ok"  # no clock is asked for
 
 
 def test_the_prevailing_state() -> None:
@@ -43,20 +70,29 @@ def test_the_prevailing_state() -> None:
     assert prevailing_state([], FLOOR) == "free"
 
 
-def records(branch: list[float], switches: list[int], seconds: list[float]) -> Records:
+def records(branch: list[float], switches: list[int], seconds: list[float], cpus: list[int]) -> Records:
     clock = [CLOCK_SECONDS if b >= 0 else -1.0 for b in branch]
-    nothing = np.full(len(branch), -1)
-    starts, counters = np.arange(float(len(branch))), np.zeros((len(branch), 0), dtype=np.int64)
-    times = np.array(seconds), np.array(branch), np.array(clock)
-    return Records(starts, *times, np.array(switches), nothing, nothing, counters)
+    faults = 10 * np.array(switches)
+    return Records(
+        np.arange(float(len(branch))),
+        np.array(seconds),
+        np.array(branch),
+        np.array(clock),
+        0.1 * np.array(clock),
+        np.array(switches),
+        faults,
+        np.array(cpus),
+        np.zeros((len(branch), 0), dtype=np.int64),
+    )
 
 
 def test_a_sample_sums_its_timed_calls_and_keeps_the_probes_extremes() -> None:
     b = BRANCH_SECONDS
-    found = sample_of(records([b, -1, 2 * b, -1, b], [4, -1, 4, -1, 6], [-1, 0.25, -1, 0.5, -1]))
+    found = sample_of(records([b, -1, 2 * b, -1, b], [4, -1, 4, -1, 6], [-1, 0.25, -1, 0.5, -1], [1, -1, 0, -1, 0]))
     assert found.seconds == 0.75
     assert found.started == 1.0
-    assert found.switches == 2
+    assert (found.switches, found.faults, found.migrations) == (2, 20, 1)
+    assert found.halt == 0.1 * CLOCK_SECONDS
     assert (found.quietest, found.busiest) == pytest.approx((FLOOR, 2 * FLOOR))
 
 
@@ -114,6 +150,41 @@ def test_a_state_that_cannot_be_had_gives_way_to_the_one_that_prevails() -> None
     assert "samples accepted (busy core)" in str(batch)
 
 
+def disturbed(seed: int, **budget: float) -> tuple[SimulatedBackend, Batch]:
+    """Three gemms on a machine of two levels, 2x apart; more than half of the samples are disturbed."""
+    levels = Disturbances(jitter=0.005, outliers=0.01, free_seconds=4e-4, busy_seconds=1.3e-3, slow_down=2.0)
+    backend = SimulatedBackend(disturbances=levels, seed=seed)
+    jobs = [warm_job(gemm(n)) for n in (32, 48, 64)]
+    return backend, Sampler(backend, FLOOR, seed=seed, budget=Budget(**budget)).measure(jobs, 400)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_guard_finds_the_truth_among_disturbed_samples(seed: int) -> None:
+    backend, batch = disturbed(seed, least_seconds=30.0)
+    for measurement in batch.measurements:
+        truth = backend.warm_seconds(measurement.job.calls[0])
+        assert np.median(measurement.seconds) == pytest.approx(truth, rel=0.01)
+        unguarded = np.median([sample.seconds for sample in measurement.samples])
+        assert unguarded > 1.2 * truth
+        assert np.mean([sample.seconds > 1.5 * truth for sample in measurement.samples]) >= 0.5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_measured_again_is_counted(seed: int) -> None:
+    _, batch = disturbed(seed, least_seconds=30.0)
+    rejected = sum(count for verdict, count in batch.verdicts.items() if verdict != "ok")
+    assert batch.verdicts["ok"] == batch.accepted >= 1200
+    assert batch.given_up == 0
+    assert batch.requeued == sum(len(m.samples) for m in batch.measurements) - 1200
+    assert (
+        batch.requeued - rejected == batch.accepted - 1200
+    )  # one in place of each, and those that were good all the same
+    assert f"{batch.requeued} measured again ({batch.verdicts['other state']} other state, " in str(batch)
+    _, hasty = disturbed(seed, factor=0.0, least_seconds=0.0)
+    assert hasty.requeued == 0
+    assert hasty.given_up == 1200 - hasty.accepted > 0
+
+
 def test_what_cannot_be_had_undisturbed_is_given_up_and_said() -> None:
     """Preempted two times out of three, and no time to measure again."""
     preempted = Disturbances(outliers=0.6)
@@ -126,7 +197,7 @@ def test_what_cannot_be_had_undisturbed_is_given_up_and_said() -> None:
 
 
 def test_batches_that_are_none(quiet: SimulatedBackend) -> None:
-    for jobs, repetitions in (([], 3), ([warm_job(gemm(8))], -1), ([warm_job(gemm(8))], [1, 2])):
+    for jobs, repetitions in (([], 3), ([warm_job(gemm(8))], 0), ([warm_job(gemm(8))], [1, 2])):
         with pytest.raises(UsageError, match="a batch needs at least one job"):
             Sampler(quiet).measure(jobs, repetitions)
 
@@ -177,10 +248,6 @@ def test_a_sequence_is_probed_inside_and_restores_whole_operands() -> None:
     assert operations[-1].minimum_gap_seconds == 0
 
 
-def test_noise_floor_of_nothing() -> None:
-    assert noise_floor([]) is noise_floor([np.array([1.0, 2.0, 3.0])]) is None
-
-
 def test_cold_operands_cost_their_traffic(quiet: SimulatedBackend) -> None:
     call = gemm(100)
     from blascast.sampler.program import Flush
@@ -190,3 +257,289 @@ def test_cold_operands_cost_their_traffic(quiet: SimulatedBackend) -> None:
     cold, warm = quiet.run([*flushes, Time(call), Time(call)]).seconds[-2:]
     assert warm == pytest.approx(quiet.warm_seconds(call))
     assert cold > warm
+
+
+# --- adaptive repetitions
+
+NOISY = Disturbances(jitter=0.02)
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.25, 0.0, 0.9])
+@pytest.mark.parametrize("count", [5, 11, 21, 41])
+def test_the_interval_is_that_of_the_bootstrap(quantile: float, count: int) -> None:
+    """Counts at which the quantile is one of the samples: there the limit of many resamples is exact."""
+    if (quantile * (count - 1)) % 1:
+        pytest.skip("a mean of two samples")
+    seconds = np.random.default_rng(count).lognormal(0, 0.05, count)
+    found = Repetitions(quantile=quantile).interval(seconds)
+
+    def statistic(values, axis):  # type: ignore[no-untyped-def]
+        return np.quantile(values, quantile, axis=axis)
+
+    drawn = bootstrap((seconds,), statistic, method="percentile", n_resamples=40_000, rng=1).confidence_interval
+    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), rel=1e-12)
+    assert found.value == pytest.approx(np.quantile(seconds, quantile))
+
+
+def test_the_ends_of_a_median_between_two_samples_are_no_narrower() -> None:
+    seconds = np.random.default_rng(3).lognormal(0, 0.05, 20)
+    drawn = bootstrap((seconds,), np.median, method="percentile", n_resamples=20_000, rng=1).confidence_interval
+    found = Repetitions().interval(seconds)
+    assert found.low <= drawn.low <= found.value <= drawn.high <= found.high
+    assert found.high - found.low < 2 * (drawn.high - drawn.low)
+
+
+def adaptive(seed: int, repetitions: Repetitions, disturbances: Disturbances = NOISY, **budget: float) -> Batch:
+    backend = SimulatedBackend(disturbances=disturbances, seed=seed)
+    jobs = [warm_job(gemm(n)) for n in (64, 100, 200)]
+    return Sampler(backend, seed=seed, budget=Budget(**budget)).measure(jobs, repetitions)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_repetitions_end_when_the_interval_is_narrow_enough(seed: int) -> None:
+    batch = adaptive(seed, Repetitions(10, 500, width=0.02), least_seconds=30.0)
+    for measurement in batch.measurements:
+        assert measurement.stopped == "width"
+        assert measurement.interval is not None
+        assert measurement.interval.width <= 0.02
+        assert measurement.interval.value == np.median(measurement.seconds)
+        assert 10 < len(measurement.accepted) < 200
+    assert (batch.requeued, batch.given_up) == (0, 0)  # further repetitions are none that were measured again
+
+
+def test_a_narrow_interval_ends_at_the_least_repetitions() -> None:
+    batch = adaptive(0, Repetitions(7, 100), QUIET)
+    assert [(len(m.samples), m.stopped) for m in batch.measurements] == [(7, "width")] * 3
+
+
+def test_repetitions_end_at_the_most() -> None:
+    batch = adaptive(0, Repetitions(10, 25, width=0.001), least_seconds=30.0)
+    assert [(len(m.samples), m.stopped) for m in batch.measurements] == [(25, "count")] * 3
+    assert all(m.interval is not None and m.interval.width > 0.001 for m in batch.measurements)
+
+
+def test_repetitions_end_with_the_budget() -> None:
+    batch = adaptive(0, Repetitions(10, 10_000, width=0.001), factor=0.0, least_seconds=0.0)
+    assert [(len(m.samples), m.stopped) for m in batch.measurements] == [(10, "budget")] * 3
+
+
+def test_a_fixed_number_ends_with_the_count_however_narrow() -> None:
+    batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(gemm(8)), warm_job(gemm(16))], [5, 9])
+    assert [(len(m.samples), m.stopped) for m in batch.measurements] == [(5, "count"), (9, "count")]
+    mixed = Sampler(SimulatedBackend(disturbances=NOISY)).measure(
+        [warm_job(gemm(8)), warm_job(gemm(16))], [5, Repetitions(10, 40, width=0.001)]
+    )
+    assert [(len(m.samples), m.stopped) for m in mixed.measurements] == [(5, "count"), (40, "count")]
+
+
+def test_a_job_without_accepted_samples_has_no_interval() -> None:
+    always = Disturbances(outliers=1.0)
+    batch = adaptive(0, Repetitions(5, 50), always, factor=0.0, least_seconds=0.0)
+    assert [(m.interval, m.stopped) for m in batch.measurements] == [(None, "budget")] * 3
+    assert len(batch.measurements[0].seconds) == 5
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """Stopped when narrow, in spite of that; disturbed samples measured again meanwhile."""
+    disturbances = Disturbances(jitter=0.015, outliers=0.02, free_seconds=2e-3, busy_seconds=1e-3, slow_down=1.5)
+    held = []
+    for seed in range(60):
+        backend = SimulatedBackend(disturbances=disturbances, seed=seed)
+        jobs = [warm_job(gemm(n)) for n in (64, 72, 80, 88, 96, 104)]
+        sampler = Sampler(backend, FLOOR, seed=seed, budget=Budget(least_seconds=30.0))
+        batch = sampler.measure(jobs, Repetitions(10, 500))
+        for job, measurement in zip(jobs, batch.measurements, strict=True):
+            assert measurement.stopped == "width"
+            assert measurement.interval is not None
+            held.append(measurement.interval.low <= backend.warm_seconds(job.calls[0]) <= measurement.interval.high)
+    assert 0.91 <= np.mean(held) <= 0.98
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"least": 0}, "repetitions must be 1 <= least <= most, got least 0, most 50"),
+        ({"least": 60}, "repetitions must be 1 <= least <= most, got least 60, most 50"),
+        ({"width": 0.0}, "the width of a confidence interval must be positive, got 0.0"),
+        ({"width": float("nan")}, "must be positive, got nan"),
+        ({"confidence": 1.0}, "a confidence must be between 0 and 1, got 1.0"),
+        ({"quantile": 1.5}, r"a quantile must be from 0 \(minimum\) to 1 \(maximum\), got 1.5"),
+    ],
+)
+def test_repetitions_that_are_none(arguments: dict[str, float], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Repetitions(**arguments)  # type: ignore[arg-type]
+
+
+# --- the A/A control
+
+
+def expected_floor(jitter: float, repetitions: int) -> float:
+    """Median difference of two medians: a normal one's error is 1.25 s / sqrt(r), the median of |N| is 0.67."""
+    return 0.6745 * np.sqrt(2) * 1.2533 * jitter / np.sqrt(repetitions)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("jitter", [0.005, 0.03])
+def test_the_control_tells_how_far_apart_two_measurements_are(seed: int, jitter: float) -> None:
+    backend = SimulatedBackend(disturbances=Disturbances(jitter=jitter), seed=seed)
+    jobs = [warm_job(gemm(n)) for n in range(200, 264)]
+    first, second = (Sampler(backend, seed=seed).measure(jobs, 20) for _ in "AB")
+    medians = np.array([[np.median(m.seconds) for m in batch.measurements] for batch in (first, second)])
+    apart = float(np.median(np.abs(medians[0] / medians[1] - 1)))
+    assert first.noise_floor == pytest.approx(expected_floor(jitter, 20), rel=0.25)
+    assert first.noise_floor == pytest.approx(apart, rel=0.5)
+
+
+def test_the_control_of_a_single_job_is_of_the_right_size() -> None:
+    """One pair of entries would be off by more than a factor of three one time out of four."""
+    ratios = []
+    for seed in range(40):
+        backend = SimulatedBackend(disturbances=Disturbances(jitter=0.02), seed=seed)
+        batch = Sampler(backend, seed=seed).measure([warm_job(gemm(100))], 20)
+        assert batch.noise_floor is not None
+        ratios.append(batch.noise_floor / expected_floor(0.02, 20))
+    assert 0.8 < np.median(ratios) < 1.25
+    assert np.mean([1 / 3 < ratio < 3 for ratio in ratios]) > 0.9
+
+
+def test_the_control_is_weighted_with_time() -> None:
+    random = np.random.default_rng(0)
+    long, short = 1.0 + 0.01 * random.random(20), 1e-3 * (1.0 + random.random(20))
+    assert noise_floor([long, short]) == pytest.approx(noise_floor([long]), rel=0.1)
+
+
+def test_the_control_of_nothing() -> None:
+    assert noise_floor([]) is noise_floor([np.array([1.0, 2.0, 3.0])]) is noise_floor([np.zeros(5)]) is None
+    batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(gemm(8))], 3)
+    assert batch.noise_floor is None
+    assert "noise floor unknown" in str(batch)
+
+
+# --- clock, levels, conditions
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_clock_that_drifts_is_recognised_and_left_out(seed: int) -> None:
+    throttled = Disturbances(jitter=0.002, throttled_after=0.04, throttling=1.12)
+    backend = SimulatedBackend(disturbances=throttled, seed=seed)
+    jobs = [warm_job(gemm(n)) for n in (64, 200, 300)]
+    batch = Sampler(backend, seed=seed, budget=Budget(least_seconds=30.0)).measure(jobs, 60)
+    assert batch.verdicts["other clock"] > 20
+    assert batch.requeued > 0
+    for measurement in batch.measurements:
+        truth = backend.warm_seconds(measurement.job.calls[0]) * 1.12  # most of the batch is throttled
+        assert np.median(measurement.seconds) == pytest.approx(truth, rel=0.01)
+        assert np.percentile(measurement.seconds, 5) > 0.97 * truth  # one may have begun before
+    assert [level.value for level in batch.clock_levels] == pytest.approx([1 / 1.12, 1.0], rel=0.01)
+    assert sum(level.share for level in batch.clock_levels) == pytest.approx(1.0, abs=0.02)
+    assert batch.clock == pytest.approx(1 / 1.12, rel=0.01)
+    assert "clock 89 % of the fastest, levels of the clock 0.89 (" in str(batch)
+
+
+def test_a_job_with_a_clock_of_its_own_is_compared_with_itself() -> None:
+    usual = [[sample(1.0, clock=1.0 + 0.001 * i) for i in range(10)] for _ in range(3)]
+    wide = [sample(1.0, clock=1.2)] * 8 + [sample(1.0, clock=1.4)] * 2
+    assert prevailing_clocks([*usual, wide, []]) == pytest.approx([1.0045] * 3 + [1.2, 1.0045])
+    assert prevailing_clocks([[], []]) == [None, None]
+
+
+def levelled(apart: float, late: bool = False) -> list[list[Sample]]:
+    """Ten jobs of 50 samples at two levels that no probe sees, in turns of a hundred or half and half."""
+    random = np.random.default_rng(5)
+    samples: list[list[Sample]] = [[] for _ in range(10)]
+    for i in range(500):
+        slow = i >= 250 if late else (i // 100) % 2
+        seconds = (1 + i % 10) * (1 + apart * slow) * (1 + 0.004 * random.standard_normal())
+        samples[i % 10].append(Sample(seconds, FLOOR, FLOOR, 1.0, 0, float(i), 0, 0, 0.0))
+    return samples
+
+
+@pytest.mark.parametrize("apart", [0.014, 0.039])
+def test_levels_that_no_probe_sees_are_told(apart: float) -> None:
+    levels = levels_of(speeds(levelled(apart)), SPEED_TOLERANCE)
+    assert len(levels) == 2
+    slow, fast = sorted((level.value for level in levels), reverse=True)
+    assert slow / fast - 1 == pytest.approx(apart, abs=0.003)
+    assert len(levels_of(speeds(levelled(0.0)), SPEED_TOLERANCE)) == 1
+
+
+def test_slowing_down_shows_as_drift() -> None:
+    assert drift(speeds(levelled(0.03, late=True))) == pytest.approx(0.03, abs=0.003)
+    assert drift(speeds(levelled(0.0))) == pytest.approx(0.0, abs=0.002)
+    assert drift(np.ones(3)) is None
+    assert len(speeds([])) == len(speeds([[sample(1.0)]])) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_migrated_sample_does_not_count(seed: int) -> None:
+    backend = SimulatedBackend(disturbances=Disturbances(migrations=0.1), seed=seed)
+    batch = Sampler(backend).measure([warm_job(gemm(n)) for n in (64, 100)], 30)
+    assert batch.verdicts["migrated"] > 0
+    assert batch.accepted >= 60
+    assert all(s.migrations == 0 for m in batch.measurements for s in m.accepted)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_changes_of_the_frequency_are_kept_out_of_short_calls(seed: int) -> None:
+    backend = SimulatedBackend(disturbances=Disturbances(jitter=0.005, halts=0.35), seed=seed)
+    short, long = warm_job(gemm(32)), warm_job(gemm(400))
+    batch = Sampler(backend, seed=seed, budget=Budget(least_seconds=30.0)).measure([short, long], 60)
+    truth = backend.warm_seconds(short.calls[0])
+    assert np.median(batch.measurements[0].seconds) == pytest.approx(truth, rel=0.01)
+    assert np.max(batch.measurements[0].seconds) < 1.1 * truth
+    assert np.mean([s.seconds > 1.5 * truth for s in batch.measurements[0].samples]) > 0.2
+    assert batch.verdicts["halted"] > 30
+    assert len(batch.measurements[1].samples) == 60  # a few microseconds are nothing to it
+
+
+def test_halts_that_always_come_are_part_of_the_call() -> None:
+    short, never = [sample(1.0, halt=1.3e-6)] * 10, [sample(1.0, halt=1.3e-6)] * 10
+    short = [replace(s, seconds=1e-5) for s in short]
+    some = [*short[:6], *(replace(s, halt=0.1e-6) for s in short[:4])]
+    assert longest_halts([short, some, never, []], 0.1e-6) == [None, pytest.approx(0.9e-6), None, None]
+
+
+def test_page_faults_are_recorded_and_not_judged(quiet: SimulatedBackend) -> None:
+    quiet.allocate([])
+    first, second = (sample_of(quiet.run([Probe(), Time(gemm(64)), Probe()])) for _ in "12")
+    assert (first.faults, second.faults) == (3 * 8, 0)  # 64 x 64 doubles are eight pages
+    assert first.verdict("free", FLOOR) == "ok"
+
+
+def test_conditions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stat = tmp_path / "stat"
+    monkeypatch.setattr(conditions, "PROC_STAT", stat)
+    monkeypatch.setattr(os, "getloadavg", lambda: (1.25, 0.0, 0.0))
+    stat.write_text("cpu  1 2 3 4 5 6 7 700 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+    before = Conditions.now()
+    stat.write_text("cpu  1 2 3 4 5 6 7 850 0 0\n")
+    assert Conditions.now().since(before) == Conditions(pytest.approx(150 / os.sysconf("SC_CLK_TCK")), 1.25)
+    batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(gemm(8))], 5)
+    assert batch.conditions == Conditions(0.0, 1.25)
+    assert "clock 100 % of the fastest, 0.00 s stolen, load 1.25, " in str(batch)
+
+
+@pytest.mark.parametrize("text", [None, "", "cpu  1 2 3", "cpu a b c d e f g h"])
+def test_conditions_that_are_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
+    def untold() -> None:
+        raise OSError
+
+    monkeypatch.setattr(conditions, "PROC_STAT", tmp_path / "stat")
+    monkeypatch.setattr(os, "getloadavg", untold)
+    if text is not None:
+        (tmp_path / "stat").write_text(text)
+    assert Conditions.now() == Conditions(None, None)
+    batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(gemm(8))], 5)
+    assert batch.conditions == Conditions(None, None)
+    assert "stolen" not in str(batch)
+    assert "load" not in str(batch)
+
+
+def test_the_real_engine_tells_faults_and_the_cpu(real: WorkerBackend) -> None:
+    batch = Sampler(real).measure([warm_job(gemm(16))], 5)
+    assert all(s.faults >= 0 and s.migrations == 0 for s in batch.measurements[0].samples)
+    records = real.run([Probe(), Run(gemm(16)), Probe()])
+    assert records.cpu[0] == records.cpu[2] in allowed_cpus()
+    assert records.cpu[1] == records.faults[1] == -1
+    assert records.faults[2] >= records.faults[0] > 0

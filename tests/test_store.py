@@ -24,8 +24,9 @@ from blascast.models.store import Store
 from blascast.sampler.errors import StoreError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.sampler import Sampler
-from blascast.sampler.simulated import QUIET, SimulatedBackend
+from blascast.sampler.sample import Sample
+from blascast.sampler.sampler import Budget, Sampler
+from blascast.sampler.simulated import QUIET, Disturbances, SimulatedBackend
 
 SETUP = SimulatedBackend(disturbances=QUIET).setup
 KEY = ModelKey("potf2", "L", 5000)
@@ -177,8 +178,56 @@ def test_a_database_of_a_later_version(home: Path) -> None:
     with sqlite3.connect(home / "samples.sqlite") as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(StoreError, match="is of version 99, this blascast reads up to 1"):
+    with pytest.raises(StoreError, match="is of version 99, this blascast reads up to 2"):
         Store(home).facts(SETUP)
+
+
+VERSION_1 = """
+CREATE TABLE setups (fingerprint TEXT PRIMARY KEY, description TEXT NOT NULL, facts TEXT NOT NULL DEFAULT '{}');
+CREATE TABLE measurements (
+    id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, kernel TEXT NOT NULL, "case" TEXT NOT NULL,
+    ld INTEGER NOT NULL, sizes TEXT NOT NULL, precondition TEXT NOT NULL, state TEXT NOT NULL, floor REAL NOT NULL,
+    taken REAL NOT NULL);
+CREATE INDEX by_case ON measurements (fingerprint, kernel, "case", ld, precondition, state);
+CREATE TABLE samples (
+    measurement INTEGER NOT NULL REFERENCES measurements (id), seconds REAL NOT NULL, quietest REAL NOT NULL,
+    busiest REAL NOT NULL, clock REAL NOT NULL, switches INTEGER NOT NULL, started REAL NOT NULL);
+CREATE INDEX by_measurement ON samples (measurement);
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_database_of_version_1_is_upgraded(home: Path) -> None:
+    home.mkdir()
+    with sqlite3.connect(home / "samples.sqlite") as database:
+        database.executescript(VERSION_1)
+        database.execute(
+            "INSERT INTO measurements VALUES (1, ?, 'potf2', 'L', 5000, '[8]', 'warm', 'free', 1.5, 0.0)",
+            (SETUP.fingerprint,),
+        )
+        database.execute("INSERT INTO samples VALUES (1, 0.25, 1.5, 1.5, 2e-6, 0, 3.0)")
+    database.close()
+    store = Store(home)
+    assert store.load_samples(SETUP, KEY, "free") == {(8,): [Sample(0.25, 1.5, 1.5, 2e-6, 0, 3.0, 0, 0, 0.0)]}
+    batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure(
+        [warm_job(Case(find_kernel("potf2"), {"uplo": "L"}, {}).call((16,), 5000))], 5
+    )
+    store.save_samples(batch, [(KEY, (16,))])
+    assert len(Store(home).load_samples(SETUP, KEY, "free")[16,]) == 5
+    with sqlite3.connect(home / "samples.sqlite") as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+    database.close()
+
+
+def test_samples_at_another_clock_do_not_return(home: Path) -> None:
+    throttled = Disturbances(throttled_after=3.2e-3, throttling=1.25)
+    sampler = Sampler(SimulatedBackend(disturbances=throttled), budget=Budget(factor=0.0, least_seconds=0.0))
+    batch = sampler.measure([warm_job(Case(find_kernel("potf2"), {"uplo": "L"}, {}).call((8,), 5000))], 40)
+    store = Store(home)
+    store.save_samples(batch, [(KEY, (8,))])
+    returned = store.load_samples(SETUP, KEY, batch.state)[8,]
+    assert tuple(returned) == batch.measurements[0].accepted
+    assert len(returned) < 40
 
 
 @pytest.mark.parametrize(

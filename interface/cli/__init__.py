@@ -16,6 +16,7 @@ from blascast.sampler.errors import BlascastError, UsageError
 
 from .blocksize import blocksize
 from .doctor import doctor
+from .libraries import libraries
 from .models import models
 from .predict import predict
 from .rank import rank
@@ -39,7 +40,7 @@ def cli() -> None:
     """
 
 
-for _verb in (doctor, rank, predict, blocksize, models):
+for _verb in (doctor, libraries, rank, predict, blocksize, models):
     cli.add_command(_verb)
 
 

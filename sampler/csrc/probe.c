@@ -1,14 +1,16 @@
 /* Probes touch no memory, so they neither feel nor change what is cached.
  *
  * Each runs in chunks and reports the median chunk, scaled: a processor that changes its frequency
- * (as some do a few microseconds after wide vector code) halts for about a microsecond, and that
- * one halt says nothing about the time before. */
+ * (as some do a few microseconds after wide vector code) halts for about a microsecond. That one halt
+ * says nothing about the loops, and all the more about the vector code before and after: its time is
+ * reported apart. The probe is long enough to see it come. */
+#define _GNU_SOURCE /* sched_getcpu */
 #include <sys/resource.h>
 
 #include "clock.h"
 #include "engine.h"
 
-enum { CHUNKS = 9, BRANCHES = 1000, STEPS = 60, CHAINS = 4 };
+enum { CHUNKS = 11, BRANCHES = 1000, STEPS = 60, CHAINS = 4 };
 
 static int64_t scaled_median(int64_t *ticks) {
     for (int i = 1; i < CHUNKS; i++) { /* insertion sort */
@@ -45,23 +47,22 @@ static int64_t arithmetic_ticks(void) {
     return clock_stop() - start;
 }
 
-void bc_probe(int64_t *branch, int64_t *arithmetic) {
+void bc_probe(int64_t *branch, int64_t *arithmetic, int64_t *halt) {
+    const int64_t start = bc_now();
     int64_t branches[CHUNKS], arithmetics[CHUNKS];
     for (int chunk = 0; chunk < CHUNKS; chunk++) { /* in turns, so that both run at one frequency */
         branches[chunk] = branch_ticks();
         arithmetics[chunk] = arithmetic_ticks();
     }
+    const int64_t total = bc_now() - start;
     *branch = scaled_median(branches);
     *arithmetic = scaled_median(arithmetics);
+    *halt = total - *branch - *arithmetic;
 }
 
 void bc_usage(int64_t *switches, int64_t *faults) {
     struct rusage usage;
-#ifdef RUSAGE_THREAD
-    getrusage(RUSAGE_THREAD, &usage);
-#else
-    getrusage(RUSAGE_SELF, &usage);
-#endif
+    getrusage(RUSAGE_SELF, &usage); /* one of the library's threads that is disturbed delays the call as well */
     *switches = usage.ru_nivcsw;
     *faults = usage.ru_minflt + usage.ru_majflt;
 }

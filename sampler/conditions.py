@@ -1,0 +1,51 @@
+"""The conditions of a batch, as far as the operating system tells them."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+PROC_STAT = Path("/proc/stat")
+_STEAL = 8  # of the fields of a CPU's line; see proc(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What else went on.
+
+    Parameters
+    ----------
+    steal_seconds : float, optional
+        Time that the host took from this machine's CPUs, summed over them; None where it is not told.
+        It is counted in hundredths of a second: too coarse to judge a sample by.
+    load : float, optional
+        Processes that ran or wanted to, mean of the last minute; None where it is not told.
+    """
+
+    steal_seconds: float | None
+    load: float | None
+
+    @classmethod
+    def now(cls) -> Self:
+        """The steal time since the machine started, and the load."""
+        return cls(_steal_seconds(), _load())
+
+    def since(self, earlier: "Conditions") -> "Conditions":
+        """The steal time between two moments, and the load at the later one."""
+        if self.steal_seconds is None or earlier.steal_seconds is None:
+            return Conditions(None, self.load)
+        return Conditions(self.steal_seconds - earlier.steal_seconds, self.load)
+
+
+def _steal_seconds() -> float | None:
+    try:
+        return int(PROC_STAT.read_text().split("\n", 1)[0].split()[_STEAL]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _load() -> float | None:
+    try:
+        return os.getloadavg()[0]
+    except OSError:
+        return None
