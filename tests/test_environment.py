@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blascast.sampler.environment import library_variables, read_environment
-from blascast.sampler.environment.activity import Activity, read_activity, stolen_share
 from blascast.sampler.environment.cgroup import read_limits
+from blascast.sampler.environment.conditions import Conditions
 from blascast.sampler.environment.files import parse_cpus, parse_int
 from blascast.sampler.environment.frequency import read_frequency
 from blascast.sampler.environment.memory import read_memory
@@ -167,19 +167,6 @@ def test_memory(tmp_path: Path) -> None:
     assert (found.huge_pages, found.randomisation) == ("madvise", 2)
 
 
-def test_activity(tmp_path: Path) -> None:
-    root = plant(
-        tmp_path,
-        {"proc/loadavg": "1.50 0.2 0.1 1/100 5\n", "proc/stat": "cpu  10 0 20 60 0 0 0 10 99 99\ncpu0 1 2 3\n"},
-    )
-    before = read_activity(root)
-    assert before == Activity(1.5, 10, 100)  # guest times are part of the others
-    plant(tmp_path, {"proc/stat": "cpu  50 0 20 100 0 0 0 30 99 99\n"})
-    assert stolen_share(before, read_activity(root)) == 0.2
-    assert stolen_share(before, before) is None
-    assert stolen_share(Activity(None, None, None), before) is None
-
-
 def test_variables() -> None:
     given = {"OMP_NUM_THREADS": "2", "OPENBLAS_CORETYPE": "Haswell", "MKL_VERBOSE": "1", "BLIS_IC_NT": "1", "PATH": "/"}
     assert library_variables(given) == {name: value for name, value in sorted(given.items()) if name != "PATH"}
@@ -193,7 +180,7 @@ def test_nothing_is_told(tmp_path: Path) -> None:
     assert (found.topology.cores, found.topology.nodes, found.topology.virtual) == ((), {}, None)
     assert found.limits.version is None
     assert found.memory.total_bytes is None
-    assert found.activity == Activity(None, None, None)
+    assert found.conditions == Conditions(None, None)
 
 
 FILES = (

@@ -1,5 +1,6 @@
 """What doctor measures: peak by threads, memory bandwidth, the first call, and ten seconds of noise."""
 
+import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +11,6 @@ from blascast.models.sampling import model_ld
 from blascast.sampler.backend import Backend, Overhead
 from blascast.sampler.backends import open_backend
 from blascast.sampler.call import Call, View, bind
-from blascast.sampler.environment.activity import read_activity, stolen_share
 from blascast.sampler.errors import LibraryError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
@@ -217,12 +217,10 @@ def _watch(session: Session) -> Watch:
     for seconds in (TRIAL_SECONDS, WATCH_SECONDS):
         trial = watcher.measure(jobs, repetitions)
         repetitions = max(TRIAL_REPETITIONS, round(repetitions * seconds / _cost(trial)))
-    before = read_activity()
     batch = watcher.measure(jobs, repetitions, label="watching for noise", on_progress=session.on_progress)
-    simulated = isinstance(session.sampler.backend, SimulatedBackend)
-    stolen = None if simulated else stolen_share(before, read_activity())
     session.store.note_facts(session.sampler.setup, **facts_of(batch))
-    return _seen(batch, session.sampler.backend.ticks_per_second, stolen)
+    simulated = isinstance(session.sampler.backend, SimulatedBackend)
+    return _seen(batch, session.sampler.backend.ticks_per_second, None if simulated else _stolen_share(batch))
 
 
 def _seen(batch: Batch, ticks_per_second: float, stolen: float | None) -> Watch:
@@ -248,6 +246,11 @@ def _seen(batch: Batch, ticks_per_second: float, stolen: float | None) -> Watch:
         resolution_seconds=step / ticks_per_second if step else None,
         stolen_share=stolen,
     )
+
+
+def _stolen_share(batch: Batch) -> float | None:
+    stolen, cpus = batch.conditions.steal_seconds, os.cpu_count()
+    return None if stolen is None or cpus is None else stolen / (batch.seconds * cpus)
 
 
 def _cost(batch: Batch) -> float:

@@ -45,7 +45,7 @@ def system_findings(environment: Environment, threads: int) -> Iterator[Finding]
     yield huge_pages(environment.memory)
     yield address_randomisation(environment.memory)
     yield library_variables(environment.variables)
-    yield load(environment.activity.load, environment.cpus)
+    yield load(environment.conditions.load, environment.cpus)
     yield libraries()
 
 

@@ -5,7 +5,7 @@ frequency   clock frequency: governor, driver, turbo
 topology    CPUs that share a core, NUMA nodes, hypervisor
 cgroup      limits on CPU time and memory of the group this process is in
 memory      memory, swap, huge pages, address randomisation
-activity    load, and the time that a hypervisor took away
+conditions  load, and the time that the host took away
 variables   environment variables that libraries heed
 
 None stands for what the system does not tell.
@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .activity import Activity, read_activity
 from .cgroup import Limits, read_limits
+from .conditions import Conditions
 from .frequency import Frequency, read_frequency
 from .memory import Memory, read_memory
 from .topology import Topology, read_topology
@@ -33,7 +33,7 @@ class Environment:
     topology: Topology
     limits: Limits
     memory: Memory
-    activity: Activity
+    conditions: Conditions
     variables: dict[str, str]
 
 
@@ -53,6 +53,6 @@ def read_environment(cpus: Sequence[int], root: Path = Path("/")) -> Environment
         read_topology(cpus, root),
         read_limits(root),
         read_memory(root),
-        read_activity(root),
+        Conditions.now(root),
         library_variables(os.environ),
     )
