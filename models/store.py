@@ -95,6 +95,10 @@ class Store:
     @cached_property
     def _database(self) -> sqlite3.Connection:
         """Opened when first needed: models can be listed without it."""
+        with self._lock():  # SQLite does not wait for another process that turns to write-ahead mode
+            return self._open_database()
+
+    def _open_database(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.home / "samples.sqlite", timeout=_BUSY_SECONDS)
         database.execute("PRAGMA journal_mode = WAL")
         version = _version(database)

@@ -8,8 +8,8 @@ from itertools import accumulate
 import numpy as np
 
 from .backend import Backend
-from .conditions import Conditions
 from .control import noise_floor
+from .environment.conditions import Conditions
 from .errors import UsageError
 from .failure import KernelFailed
 from .job import Job, buffers_of

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from blascast.sampler import conditions
 from blascast.sampler.call import Call, View, bind
-from blascast.sampler.conditions import Conditions
 from blascast.sampler.control import noise_floor
+from blascast.sampler.environment import conditions
+from blascast.sampler.environment.conditions import Conditions
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host import WorkerBackend
 from blascast.sampler.job import sequence_job, warm_job
@@ -519,9 +519,10 @@ def test_page_faults_are_recorded_and_not_judged(quiet: SimulatedBackend) -> Non
 
 
 def test_conditions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stat = tmp_path / "stat"
-    monkeypatch.setattr(conditions, "PROC_STAT", stat)
-    monkeypatch.setattr(os, "getloadavg", lambda: (1.25, 0.0, 0.0))
+    stat = tmp_path / "proc" / "stat"
+    monkeypatch.setattr(conditions, "ROOT", tmp_path)
+    stat.parent.mkdir()
+    (tmp_path / "proc" / "loadavg").write_text("1.25 0.10 0.05 1/100 1234")
     stat.write_text("cpu  1 2 3 4 5 6 7 700 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
     before = Conditions.now()
     stat.write_text("cpu  1 2 3 4 5 6 7 850 0 0\n")
@@ -533,13 +534,11 @@ def test_conditions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("text", [None, "", "cpu  1 2 3", "cpu a b c d e f g h"])
 def test_conditions_that_are_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
-    def untold() -> None:
-        raise OSError
-
-    monkeypatch.setattr(conditions, "PROC_STAT", tmp_path / "stat")
-    monkeypatch.setattr(os, "getloadavg", untold)
+    monkeypatch.setattr(conditions, "ROOT", tmp_path)
+    (tmp_path / "proc").mkdir()
     if text is not None:
-        (tmp_path / "stat").write_text(text)
+        (tmp_path / "proc" / "stat").write_text(text)
+        (tmp_path / "proc" / "loadavg").write_text(text)
     assert Conditions.now() == Conditions(None, None)
     batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(gemm(8))], 5)
     assert batch.conditions == Conditions(None, None)
