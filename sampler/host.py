@@ -5,7 +5,7 @@ import json
 import mmap
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,14 @@ HANG_SECONDS = 60.0
 TRIAD_BYTES = 24  # of one element of a := b + s c
 TRIAD_REPETITIONS = 5
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A program that the engine can start: as it was lowered, and the address of its operations."""
+
+    lowered: LoweredProgram
+    address: int
 
 
 class WorkerBackend:
@@ -118,25 +126,30 @@ class WorkerBackend:
         self._alive()
         self._allocate()
 
+    def prepare(self, operations: Sequence[Operation]) -> Prepared:
+        """Places a program where the engine can run it, until another is placed."""
+        self._alive()
+        lowered = self._lowering.lower(operations)
+        self._start_team(operations)
+        return Prepared(lowered, self._memory.place(lowered, self._lowering.pool.contents()))
+
     def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program; see `Backend.run`."""
         process = self._alive()
-        lowered = self._lowering.lower(operations)
-        self._start_team(operations)
-        address = self._memory.place(lowered, self._lowering.pool.contents())
-        request = {"do": "run", "operations": address, "count": len(lowered.rows)}
+        prepared = self.prepare(operations)
+        rows = prepared.lowered.rows
+        request = {"do": "run", "operations": prepared.address, "count": len(rows)}
         with left_in.open("w+b") if left_in else contextlib.nullcontext(process.records) as file:
-            shape = self.raw_shape(len(lowered.rows))
+            shape = self.raw_shape(len(rows))
             with mapped(file, shape) as shared:
                 try:
                     self._ask({**request, "left_in": str(left_in) if left_in else None}, shared)
                 except Died as death:
                     records = completed(shared, shape)
-                    raise self._failure(
-                        lowered.source(min(len(records), len(lowered.rows) - 1)), death, records
-                    ) from None
+                    failed = prepared.lowered.source(min(len(records), len(rows) - 1))
+                    raise self._failure(failed, death, records) from None
                 records = completed(shared, shape)
-        self._check_calls(lowered, process, records)
+        self._check_calls(prepared.lowered, process, records)
         return records
 
     def raw_shape(self, operations: int) -> Shape:
