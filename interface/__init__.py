@@ -7,6 +7,7 @@
 rank, predict, blocksize   answer questions; what is missing is measured and kept
 list_models                lists what is kept
 doctor                     examines this machine
+libraries                  lists its BLAS and LAPACK libraries; describe_library is about one
 """
 
 from importlib import import_module
@@ -18,13 +19,25 @@ if TYPE_CHECKING:
 
     from .blocksizes import blocksize
     from .examination import doctor
+    from .inventory import describe_library, libraries
     from .prediction import predict
     from .ranking import rank
     from .stored import list_models
 
     __version__: str
 
-__all__ = ["BlascastError", "Parameters", "UsageError", "blocksize", "doctor", "list_models", "predict", "rank"]
+__all__ = [
+    "BlascastError",
+    "Parameters",
+    "UsageError",
+    "blocksize",
+    "describe_library",
+    "doctor",
+    "libraries",
+    "list_models",
+    "predict",
+    "rank",
+]
 
 _HOMES = {
     "rank": ".ranking",
@@ -32,6 +45,8 @@ _HOMES = {
     "blocksize": ".blocksizes",
     "list_models": ".stored",
     "doctor": ".examination",
+    "libraries": ".inventory",
+    "describe_library": ".inventory",
     "Parameters": ".models.parameters",
     "BlascastError": ".sampler.errors",
     "UsageError": ".sampler.errors",

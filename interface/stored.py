@@ -6,7 +6,7 @@ from typing import Any
 
 from blascast.models.piecewise import Model
 from blascast.models.store import Store
-from blascast.sampler.libraries import library_path
+from blascast.sampler.libraries import library_files
 from blascast.sampler.setup import Setup
 
 from .report import Column, Report, percent, setup_json
@@ -112,13 +112,13 @@ def list_models(
     StoreError
         If the store, or a file in it, cannot be read.
     """
-    file = _file_of(library) if library is not None else None
+    files = _files_of(library) if library is not None else None
     store = Store(home)
     try:
         entries = [
             (setup, model)
             for setup, model in store.all_models()
-            if file in (None, setup.library.file or setup.library.name)
+            if files in (None, setup.library.file_names)
             and dtype in (None, setup.dtype)
             and threads in (None, setup.threads)
         ]
@@ -127,9 +127,9 @@ def list_models(
         store.close()
 
 
-def _file_of(library: str) -> str:
-    """What tells a library in the store: its file's name."""
-    return library if library == "simulated" else Path(library_path(library)).name
+def _files_of(library: str) -> tuple[str, str]:
+    """What tells a library in the store: the names of its files, of which the simulated machine has none."""
+    return ("", "") if library == "simulated" else library_files(library).file_names
 
 
 def _largest(model: Model) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from .counters import Counters
 from .program import Buffer, Operation, Records
+from .raw import Shape
 from .setup import Setup
 
 
@@ -39,6 +41,16 @@ class Backend(Protocol):
         ...
 
     @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that programs run on."""
+        ...
+
+    @property
+    def allowed_cpus(self) -> tuple[int, ...]:
+        """The CPUs that they might run on."""
+        ...
+
+    @property
     def overhead(self) -> Overhead:
         """What timing itself costs."""
         ...
@@ -57,15 +69,25 @@ class Backend(Protocol):
         """Replaces all operands by new ones."""
         ...
 
-    def run(self, operations: Sequence[Operation]) -> Records:
+    def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program.
+
+        Parameters
+        ----------
+        operations : sequence of Operation
+        left_in : Path, optional
+            A file in which the engine leaves its records as it goes, so that they outlive this process.
 
         Raises
         ------
         KernelFailed
             If a routine crashes, hangs, ends its process or reports an illegal value; the error's
-            `records` holds what was timed before.
+            `records` holds what was timed before, its `call` the call.
         """
+        ...
+
+    def raw_shape(self, operations: int) -> Shape:
+        """What is needed to read the records of so many operations from the file they were left in."""
         ...
 
     def count(self, counters: Counters) -> None:
@@ -89,6 +111,23 @@ class Backend(Protocol):
 
     def read(self, buffer: str) -> npt.NDArray[np.floating]:
         """The contents of an operand (rows x columns)."""
+        ...
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth by the triad a := b + s c of STREAM, one thread on each of the given CPUs.
+
+        Parameters
+        ----------
+        cpus : sequence of int
+        memory_bytes : int
+            Of the three arrays together.
+
+        Returns
+        -------
+        float
+            Bytes read and written for a second, the best of several runs; what a processor reads of `a`
+            before it writes is not counted.
+        """
         ...
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The parent's side of a worker process: a back end that outlives crashes of the library under test."""
 
+import contextlib
 import json
 import mmap
 import re
@@ -17,16 +18,19 @@ from .call import Call
 from .counters import EVENTS, Counters, refusal
 from .errors import LibraryError, UsageError
 from .failure import KernelFailed
-from .libraries import library_path
+from .kernel import COMPLEX
+from .libraries import library_files
 from .lowering import LoweredProgram, Lowering, item_bytes
 from .placement import ProgramMemory
 from .process import Died, WorkerProcess
 from .program import Buffer, Operation, Records, lanes_of
+from .raw import Shape, completed, mapped
 from .resources import allowed_cpus, available_memory, claim_cpus
-from .setup import Library, Setup, SetupRequest, this_machine
+from .setup import Setup, SetupRequest, library_from_json, this_machine
 
 HANG_SECONDS = 60.0
-_RECORD = np.dtype([(name, np.int64) for name in ("start", "ticks", "clock", "halt", "switches", "faults", "cpu")])
+TRIAD_BYTES = 24  # of one element of a := b + s c
+TRIAD_REPETITIONS = 5
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
 
 
@@ -52,7 +56,7 @@ class WorkerBackend:
     def __init__(self, request: SetupRequest, hang_seconds: float = HANG_SECONDS) -> None:
         self._request = request
         self._hang_seconds = hang_seconds
-        self._path = library_path(request.library)
+        self._files = library_files(request.library)
         self._cpus, self._claims = claim_cpus(request.threads)
         self._buffers: tuple[Buffer, ...] = ()
         self._counters = Counters()
@@ -84,6 +88,16 @@ class WorkerBackend:
         return str(self._opened["clock"])
 
     @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that the worker is pinned to."""
+        return tuple(self._cpus)
+
+    @property
+    def allowed_cpus(self) -> tuple[int, ...]:
+        """The CPUs that this process may use."""
+        return tuple(allowed_cpus())
+
+    @property
     def process_id(self) -> int | None:
         """The worker's, while it lives."""
         return self._process.popen.pid if self._process else None
@@ -104,26 +118,30 @@ class WorkerBackend:
         self._alive()
         self._allocate()
 
-    def run(self, operations: Sequence[Operation]) -> Records:
+    def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program; see `Backend.run`."""
         process = self._alive()
         lowered = self._lowering.lower(operations)
         self._start_team(operations)
         address = self._memory.place(lowered, self._lowering.pool.contents())
-        count, columns = len(lowered.rows), len(self._counters.events)
-        size = 8 + count * (_RECORD.itemsize + 8 * columns)
-        process.records.truncate(size)
-        with mmap.mmap(process.records.fileno(), size) as shared:
-            shared[:8] = bytes(8)
-            try:
-                self._ask({"do": "run", "operations": address, "count": count}, shared)
-            except Died as death:
-                done = int.from_bytes(shared[:8], "little")
-                records = self._records(shared, count, columns).part(0, done)
-                raise self._failure(lowered.source(min(done, count - 1)), death, records) from None
-            records = self._records(shared, count, columns)
+        request = {"do": "run", "operations": address, "count": len(lowered.rows)}
+        with left_in.open("w+b") if left_in else contextlib.nullcontext(process.records) as file:
+            shape = self.raw_shape(len(lowered.rows))
+            with mapped(file, shape) as shared:
+                try:
+                    self._ask({**request, "left_in": str(left_in) if left_in else None}, shared)
+                except Died as death:
+                    records = completed(shared, shape)
+                    raise self._failure(
+                        lowered.source(min(len(records), len(lowered.rows) - 1)), death, records
+                    ) from None
+                records = completed(shared, shape)
         self._check_calls(lowered, process, records)
         return records
+
+    def raw_shape(self, operations: int) -> Shape:
+        """What is needed to read the records that a program leaves in a file."""
+        return Shape(operations, len(self._counters.events), self.ticks_per_second, self._opened["overhead_ticks"])
 
     def count(self, counters: Counters) -> None:
         """Counts these events from now on; see `Backend.count`."""
@@ -156,6 +174,17 @@ class WorkerBackend:
         whole[: shape.elements] = np.frombuffer(self._transfer({"do": "read", "buffer": index}), dtype=whole.dtype)
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
 
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth of threads on the given CPUs; see `Backend.triad_bytes_per_second`."""
+        self._alive()
+        elements = max(1, memory_bytes // (TRIAD_BYTES * len(cpus)))
+        request = {"do": "triad", "cpus": list(cpus), "elements": elements, "repetitions": TRIAD_REPETITIONS}
+        try:
+            ticks = self._ask(request)["ticks"]
+        except Died as death:
+            raise LibraryError(f"measuring the memory's bandwidth failed: the worker {death}") from None
+        return TRIAD_BYTES * elements * len(cpus) * self.ticks_per_second / float(ticks)
+
     def close(self) -> None:
         """Ends the worker and gives its CPUs back; no program can be run any more."""
         self._end_worker()
@@ -187,33 +216,24 @@ class WorkerBackend:
             self._process = WorkerProcess(self._request.threads)
         except OSError as error:
             raise LibraryError(f"a worker process cannot be started: {error}") from error
-        request = {"do": "open", "path": self._path, "cpus": self._cpus, "threads": self._request.threads}
-        request["dtype"] = self._request.dtype
+        request: dict[str, Any] = {"do": "open", "files": self._files.to_open, "cpus": self._cpus}
+        request |= {"dtype": self._request.dtype, "complex": self._request.dtype in COMPLEX}
         self._memory = ProgramMemory(self._process.program, self._ask)
         self._lanes = 1
         try:
             return self._ask(request)
         except Died as death:
-            raise LibraryError(f"opening {self._path} ended the worker: {death}") from None
+            raise LibraryError(f"opening {self._files.name} ended the worker: {death}") from None
 
     def _describe(self) -> Setup:
         opened, threads = self._opened, self._request.threads
         if opened["threads"] != threads:
             raise LibraryError(
-                f"{threads} threads were asked for, {Path(self._path).name} has {opened['threads']} in force; "
+                f"{threads} threads were asked for, {self._files.file_names[0]} has {opened['threads']} in force; "
                 f"use --threads {opened['threads']} or a multi-threaded library"
             )
-        library = Library(
-            name=opened["name"] or Path(self._path).name.split(".")[0],
-            version=opened["version"],
-            core=opened["core"],
-            file=Path(self._path).name,
-            build=opened["build"],
-            integer_bits=opened["integer_bits"],
-            prefix=opened["prefix"],
-            suffix=opened["suffix"],
-        )
-        return Setup(this_machine(), library, self._request.dtype, threads, pinned=True)
+        library = library_from_json(opened["library"])
+        return Setup(this_machine(), library, self._request.dtype, threads, opened["pinned"])
 
     def _check_memory(self, buffers: Sequence[Buffer]) -> None:
         needed = 2 * sum(buffer.elements * self._item_bytes(buffer) for buffer in buffers)  # with the originals
@@ -290,28 +310,10 @@ class WorkerBackend:
 
     # --- records and failures
 
-    def _records(self, shared: mmap.mmap, count: int, columns: int) -> Records:
-        everything = shared[:]
-        raw = np.frombuffer(everything, dtype=_RECORD, count=count, offset=8)
-        counted = np.frombuffer(everything, dtype=np.int64, offset=8 + count * _RECORD.itemsize)
-        rate, overhead = self.ticks_per_second, self._opened["overhead_ticks"]
-        timed = (raw["ticks"] >= 0) & (raw["clock"] < 0)
-        probed = raw["clock"] >= 0
-        return Records(
-            start=raw["start"] / rate,
-            seconds=np.where(timed, np.maximum(raw["ticks"] - overhead, 0) / rate, -1.0),
-            branch=np.where(probed, raw["ticks"] / rate, -1.0),
-            clock=np.where(probed, raw["clock"] / rate, -1.0),
-            halt=np.where(probed, raw["halt"] / rate, -1.0),
-            switches=raw["switches"],
-            faults=raw["faults"],
-            cpu=raw["cpu"],
-            counters=np.where(timed[:, None], counted.reshape(count, columns), -1),
-        )
-
     def _failure(self, failed: Call | Operation, death: Died, records: Records) -> KernelFailed:
-        name = self._name(failed) if isinstance(failed, Call) else str(failed)
-        return KernelFailed(f"{name} {death}; setup: {self.setup}", records)
+        call = failed if isinstance(failed, Call) else None
+        name = self._name(call) if call else str(failed)
+        return KernelFailed(f"{name} {death}; setup: {self.setup}", records, call)
 
     def _check_calls(self, lowered: LoweredProgram, process: WorkerProcess, records: Records) -> None:
         """Refuses calls that reported an illegal value or a failure."""
@@ -320,12 +322,13 @@ class WorkerBackend:
             calls = [source for part in lowered.parts for source in part.sources if isinstance(source, Call)]
             call_named = next((c for c in calls if c.kernel.routine(self.setup.dtype) == routine), None)
             name = self._name(call_named) if call_named else routine
-            raise KernelFailed(f"{name} refused its argument number {number} as illegal; setup: {self.setup}", records)
+            what = f"{name} refused its argument number {number} as illegal; setup: {self.setup}"
+            raise KernelFailed(what, records, call_named)
         for call, places in lowered.infos:
             statuses = self._memory.integers(places, self.setup.library.integer_bits)
             if (failed := np.flatnonzero(statuses)).size:
                 name = self._name(call.entry(int(failed[0])))
-                raise KernelFailed(f"{name} returned info = {statuses[failed[0]]}; setup: {self.setup}", records)
+                raise KernelFailed(f"{name} returned info = {statuses[failed[0]]}; setup: {self.setup}", records, call)
 
     def _name(self, call: Call) -> str:
         return f"{self.setup.dtype}{call}"

@@ -191,9 +191,9 @@ class Records:
     halt : array of shape (n_operations,), seconds
         What a probe took besides its loops; long where the processor halted meanwhile.
     switches, faults : integer arrays of shape (n_operations,)
-        Involuntary context switches and page faults of the thread so far, as probes saw them.
+        Involuntary context switches and page faults of the process so far, as probes saw them.
     cpu : integer array of shape (n_operations,)
-        The CPU that probes ran on.
+        Number of the CPU that probes ran on; -1 also where that is not told.
     counters : integer array of shape (n_operations, n_counters)
         What the open counters counted during timed calls and regions.
     """

@@ -41,8 +41,8 @@ class Queue:
         self._wanted = wanted
         self._random = random
         self.samples: list[list[Sample]] = [[] for _ in jobs]
-        self._begun = [0] * len(jobs)
         self._costs = [0.0] * len(jobs)
+        self._begun = [0] * len(jobs)
         self.seconds_spent = 0.0
         self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
         self._targets = [repetitions.least for repetitions in wanted]
@@ -74,6 +74,13 @@ class Queue:
         """What the next repetition of a job does."""
         self._begun[index] += 1
         return self.jobs[index].operations(self._begun[index] - 1)
+
+    def abandon(self, failed: Sequence[int], rest: Sequence[int]) -> None:
+        """Gives jobs up; the other repetitions of the chunk that was cut short wait again."""
+        self._open -= set(failed)
+        for index in failed:
+            self._targets[index] = len(self.samples[index])
+        self.waiting = [index for index in (*self.waiting, *rest) if index not in failed]
 
     def add(self, index: int, sample: Sample, seconds: float) -> None:
         """Keeps a sample, and what its repetition took as the next estimate."""

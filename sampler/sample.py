@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from .conditions import Conditions
+from .environment.conditions import Conditions
 from .job import Job
 from .levels import Level
 from .repetitions import Interval, Stopped

@@ -32,6 +32,26 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Lapack:
+    """A LAPACK in a file of its own, on the BLAS of a library.
+
+    Parameters
+    ----------
+    version : str
+        That of the reference LAPACK which it follows.
+    file, build : str
+        As of a library.
+    """
+
+    version: str
+    file: str
+    build: str
+
+    def __str__(self) -> str:
+        return f"LAPACK {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """A BLAS/LAPACK library as its probing found it.
 
@@ -48,7 +68,14 @@ class Library:
     prefix, suffix : str
         What surrounds a routine's name in its symbols.
     complex_results : str
-        How functions return complex values: in "registers", or through a "hidden pointer" before the arguments.
+        How functions return complex values: in "registers", or through a "hidden pointer" before the arguments;
+        "unknown" if it has none of them.
+    threading : str
+        ``"pthreads"``, ``"OpenMP"``, ``"TBB"``, ``"serial"``, or "" if unknown.
+    configuration : str
+        How it was built, in its own words.
+    lapack : Lapack, optional
+        Its LAPACK, where that is in a file of its own; all else is then of the BLAS.
     """
 
     name: str
@@ -60,14 +87,36 @@ class Library:
     prefix: str
     suffix: str
     complex_results: str = "registers"
+    threading: str = ""
+    configuration: str = ""
+    lapack: Lapack | None = None
+
+    @property
+    def file_names(self) -> tuple[str, str]:
+        """Names of the BLAS's file, and of the LAPACK's where it has one of its own."""
+        return self.file, self.lapack.file if self.lapack else ""
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.name, self.version, f"({self.core})" if self.core else "") if part)
+        core = f"({self.core})" if self.core else ""
+        blas = " ".join(part for part in (self.name, self.version, core) if part)
+        return f"{self.lapack} on {blas}" if self.lapack else blas
+
+
+def library_from_json(values: dict[str, Any]) -> Library:
+    """The library that was written as plain JSON values.
+
+    Raises
+    ------
+    KeyError, TypeError
+        If the values do not describe a library.
+    """
+    lapack = values.get("lapack")
+    return Library(**{**values, "lapack": Lapack(**lapack) if lapack else None})
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Machine, library, data type, threads and pinning."""
+    """Machine, library, data type, threads, and whether each thread had a CPU of its own."""
 
     machine: Machine
     library: Library
@@ -107,7 +156,7 @@ def setup_from_json(values: dict[str, Any]) -> Setup:
     caches = tuple(Cache(**cache) for cache in machine["caches"])
     return Setup(
         Machine(machine["cpu"], machine["architecture"], caches),
-        Library(**values["library"]),
+        library_from_json(values["library"]),
         values["dtype"],
         values["threads"],
         values["pinned"],

@@ -14,6 +14,7 @@ Operands that are not in its cache cost their traffic on top.
 import errno
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from .call import Call, View
 from .counters import SOFTWARE, Counters, refusal
 from .errors import UsageError
 from .program import Buffer, Operation, Records, unrolled
+from .raw import Shape
 from .setup import Cache, Library, Machine, Setup
 
 PEAK_FLOPS_PER_SECOND = 40e9
@@ -109,6 +111,7 @@ class SimulatedBackend:
         If more threads than its four CPUs are asked for.
     """
 
+    allowed_cpus = tuple(range(CPUS))
     ticks_per_second = TICKS_PER_SECOND
     overhead = Overhead(0.0, 0.0, 0.0, 0.0)
     clock_name = "simulated"
@@ -121,6 +124,7 @@ class SimulatedBackend:
         machine = Machine("simulated processor", "none", (Cache(1, 32 << 10), Cache(2, CACHE_BYTES)))
         library = Library("simulated", "1", "", "", "", 32, "", "")
         self.setup = Setup(machine, library, dtype, threads, pinned=True)
+        self.cpus = tuple(range(threads))
         self.now = 0.0
         self._disturbances = disturbances
         self._random = np.random.default_rng(seed)
@@ -141,8 +145,8 @@ class SimulatedBackend:
         self._cached.clear()
         self._touched.clear()
 
-    def run(self, operations: Sequence[Operation]) -> Records:
-        """Runs a program on the simulated clock."""
+    def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
+        """Runs a program on the simulated clock; nothing is left in a file, as it takes no time."""
         rows: list[_Row] = []
         self._last_probe = -np.inf
         for operation in unrolled(operations):
@@ -170,17 +174,24 @@ class SimulatedBackend:
                 row = _Row(self.now, seconds=max(sum(map(self._call_seconds, lane)) for lane in lanes))
                 self._pass(row.seconds)
             case program.Probe(gap) if self.now - self._last_probe >= gap:
-                branch = BRANCH_SECONDS * self._slowness * (2.0 if self._shared else 1.0)
-                loops = (branch, CLOCK_SECONDS * self._slowness, self._halt)
-                row = _Row(self.now, -1.0, *loops, self._switches, self._faults, self._cpu)
-                self._halt = 0.0
-                self._pass(sum(loops))
+                row = self._probe()
                 self._last_probe = self.now
             case program.Restore(view) | program.Touch(view):
                 self._cache(view)
             case program.Flush(view):
                 self._cached.pop(view.buffer, None)
         return row
+
+    def _probe(self) -> "_Row":
+        branch = BRANCH_SECONDS * self._slowness * (2.0 if self._shared else 1.0)
+        clock, halt, self._halt = CLOCK_SECONDS * self._slowness, self._halt, 0.0
+        row = _Row(self.now, -1.0, branch, clock, halt, self._switches, self._faults, self._cpu)
+        self._pass(branch + clock + halt)
+        return row
+
+    def raw_shape(self, operations: int) -> Shape:
+        """What is needed to read records from a file."""
+        return Shape(operations, len(self._counters.events), TICKS_PER_SECOND, 0)
 
     def count(self, counters: Counters) -> None:
         """Counts these events from now on: the operating system's, which never occur here.
@@ -199,6 +210,11 @@ class SimulatedBackend:
     def counter_shares(self) -> dict[str, float]:
         """The share of the time that each event was counted."""
         return dict.fromkeys(self._counters.events, 1.0)
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Its memory has one rate, however many threads ask."""
+        self._pass(memory_bytes / MEMORY_BYTES_PER_SECOND)
+        return MEMORY_BYTES_PER_SECOND
 
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Not possible: there are no contents."""

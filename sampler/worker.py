@@ -1,11 +1,10 @@
 """The worker process: opens one library and runs programs for the parent (see host.py).
 
-It imports nothing but the standard library and the engine, so that the library under test is the
-only BLAS in the process. Messages are JSON, and raw bytes for operand contents.
+Neither it nor what it imports leads to more than the standard library and the engine, so that the library
+under test is the only BLAS in the process. Messages are JSON, and raw bytes for operand contents.
 """
 
 import contextlib
-import hashlib
 import json
 import mmap
 import os
@@ -13,9 +12,14 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ._engine import ffi, lib
+from .description import describe
+from .refused import Refused
+from .symbols import OpenLibrary
+from .threads import pin_threads, thread_ids
+from .vendors import vendor_of
 
 STRUCTURES = {
     "general": lib.BC_GENERAL,
@@ -31,15 +35,8 @@ NUMBERS = {"s": lib.BC_FLOAT, "d": lib.BC_DOUBLE, "c": lib.BC_FLOAT_COMPLEX, "z"
 NUMBER_BYTES = {lib.BC_INT32: 4, lib.BC_INT64: 8, lib.BC_FLOAT: 4, lib.BC_DOUBLE: 8}
 NUMBER_BYTES |= {lib.BC_FLOAT_COMPLEX: 8, lib.BC_DOUBLE_COMPLEX: 16}
 WIDEST_BYTES = 16
-PREFIXES = ("", "scipy_")
-SUFFIXES = ("_", "", "64_", "_64_", "_64", "__")
 EMPTY_CALLS = 10_000
 CALIBRATION_SECONDS = 0.02
-DIGESTED_BYTES = 1 << 20
-
-
-class Refused(Exception):
-    """A request that cannot be met; its text goes back to the parent."""
 
 
 class Worker:
@@ -47,9 +44,8 @@ class Worker:
 
     def __init__(self, records_descriptor: int, program_descriptor: int) -> None:
         self.records_descriptor, self.program_descriptor = records_descriptor, program_descriptor
-        self.library = ffi.NULL
+        self.library: OpenLibrary
         self.path = ""
-        self.affixes = ("", "")
         self.integer_bits = 32
         self.dtype = "d"
         self.buffers: list[Any] = []
@@ -59,49 +55,36 @@ class Worker:
         self.mapped: Any = None
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Pins this process, opens the library, probes it, and measures the clock."""
+        """Pins this process, opens the library, sets its threads, and measures the clock."""
         os.sched_setaffinity(0, request["cpus"])
-        self.path = request["path"]
-        self.library = lib.bc_open(os.fsencode(self.path))
-        if self.library == ffi.NULL:
-            raise Refused(f"cannot open {request['path']}: {ffi.string(lib.bc_open_error()).decode()}")
-        self.affixes = self._probe_affixes(request["path"])
-        self.integer_bits = self._probe_integer_bits()
+        others = thread_ids()
+        self.library = OpenLibrary(**request["files"])
+        if request["complex"] and not self.library.fits_complex:
+            raise Refused(
+                "complex functions must give their values as the LAPACK expects them, those of "
+                f"{request['files']['blas']} do not; name another BLAS, or time real data"
+            )
+        self.path = request["files"]["blas"]
+        self.integer_bits = self.library.integer_bits
         self.dtype = request["dtype"]
+        vendor = vendor_of(self.library)
+        vendor.set_threads(len(request["cpus"]))
+        threads = vendor.threads()
         return {
-            **describe_threading(request["path"], request["threads"]),
-            "build": digest(request["path"]),
-            "prefix": self.affixes[0],
-            "suffix": self.affixes[1],
-            "integer_bits": self.integer_bits,
+            "library": describe(self.library, vendor),
+            "threads": threads,
+            "pinned": threads == len(request["cpus"]) and pin_threads(self.library, request["cpus"], others),
             "ticks_per_second": lib.bc_ticks_per_second(CALIBRATION_SECONDS),
             "overhead_ticks": empty_call_ticks()[1],
             "empty_call_ticks": empty_call_ticks(),
             "clock": ffi.string(lib.bc_clock_name()).decode(),
         }
 
-    def _probe_affixes(self, path: str) -> tuple[str, str]:
-        for prefix in PREFIXES:
-            for suffix in SUFFIXES:
-                if self._symbol(f"{prefix}dcopy{suffix}") != ffi.NULL:
-                    return prefix, suffix
-        raise Refused(f"{path} has no routine dcopy under any known prefix and suffix: not a BLAS library?")
-
-    def _probe_integer_bits(self) -> int:
-        """Copies n elements, n being 3 in its lower half and negative as a whole (as libblastrampoline does)."""
-        n, increment = ffi.new("int64_t *", -(2**32) + 3), ffi.new("int64_t *", 1)
-        source, target = ffi.new("double[]", [1.0, 2.0, 3.0]), ffi.new("double[]", 3)
-        pointers = (n, source, increment, target, increment)
-        words = pad([address(pointer) for pointer in pointers])
-        lib.bc_call(self._symbol(self.symbol("dcopy")), words, len(pointers))
-        return 32 if list(target) == list(source) else 64
-
-    def _symbol(self, name: str) -> Any:
-        return lib.bc_symbol(self.library, name.encode())
-
-    def symbol(self, routine: str) -> str:
-        """The library's symbol for a routine."""
-        return f"{self.affixes[0]}{routine}{self.affixes[1]}"
+    def inspect(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Opens a library only to describe it: what it is, and which of some routines it has."""
+        library = OpenLibrary(**request["files"])
+        routines = [routine for routine in request["routines"] if library.find(routine) != ffi.NULL]
+        return {"library": describe(library, vendor_of(library)), "routines": routines}
 
     def allocate(self, request: dict[str, Any]) -> dict[str, Any]:
         """Replaces all operands by new, seeded ones, none of them in a cache."""
@@ -153,9 +136,9 @@ class Worker:
 
     def routine(self, request: dict[str, Any]) -> dict[str, Any]:
         """Finds a routine in the library."""
-        symbol = self.symbol(request["name"])
-        routine = self._symbol(symbol)
+        routine = self.library.find(request["name"])
         if routine == ffi.NULL:
+            symbol = self.library.symbol(request["name"])
             raise Refused(f"{self.path} has no routine {request['name']} (symbol {symbol}); name another library")
         return {"address": address(routine)}
 
@@ -188,17 +171,30 @@ class Worker:
         size = self.shapes[index]["elements"] * NUMBER_BYTES[self._numbers(index)]
         return bytes(ffi.buffer(ffi.cast("char *", self.buffers[index]), size))
 
+    def triad(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs the triad on threads pinned to the given CPUs, for the memory's bandwidth."""
+        cpus = ffi.new("int32_t[]", request["cpus"])
+        ticks = lib.bc_triad_ticks(cpus, len(cpus), request["elements"], request["repetitions"])
+        if ticks < 0:
+            raise Refused(f"no memory or no threads for a triad on {len(cpus)} CPUs; use fewer threads")
+        return {"ticks": ticks}
+
     def program(self, request: dict[str, Any]) -> dict[str, Any]:
         """Maps the memory in which the parent places programs."""
         self.mapped = mmap.mmap(self.program_descriptor, request["bytes"])
         return {"address": address(ffi.from_buffer(self.mapped))}
+
+    def _records_file(self, path: str | None) -> IO[bytes]:
+        return Path(path).open("r+b") if path else os.fdopen(self.records_descriptor, "r+b", closefd=False)
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs the program that was placed; its records are left behind the index of the current operation."""
         count, counters = request["count"], lib.bc_counter_count()
         operations = ffi.cast("bc_operation *", request["operations"])
         records_bytes = count * ffi.sizeof("bc_record")
-        with mmap.mmap(self.records_descriptor, 8 + records_bytes + 8 * count * counters) as shared:
+        with self._records_file(request["left_in"]) as file:
+            shared = mmap.mmap(file.fileno(), 8 + records_bytes + 8 * count * counters)
+        with shared:
             memory = ffi.from_buffer(shared)
             current, records = ffi.cast("int64_t *", memory), ffi.cast("bc_record *", memory + 8)
             counted = ffi.cast("int64_t *", memory + 8 + records_bytes) if counters else ffi.NULL
@@ -231,41 +227,6 @@ def empty_call_ticks() -> list[int]:
     lib.bc_run(operations, EMPTY_CALLS, records, ffi.NULL, ffi.new("int64_t *"))
     ticks = sorted(record.ticks for record in records)
     return [ticks[EMPTY_CALLS * percent // 100] for percent in (10, 50, 90)]
-
-
-def digest(path: str) -> str:
-    """Tells builds of a library apart: from its size, beginning and end (headers and symbol tables)."""
-    name, real = Path(path).name, Path(path)
-    if not real.is_file():  # a soname: the loader knows where it is
-        mapped = [line.split(maxsplit=5)[-1].strip() for line in Path("/proc/self/maps").read_text().splitlines()]
-        real = Path(next((file for file in mapped if Path(file).name.startswith(name)), path))
-    try:
-        with real.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(0)
-            contents = file.read(DIGESTED_BYTES)
-            file.seek(max(0, size - DIGESTED_BYTES))
-            contents += file.read()
-    except OSError:
-        return ""
-    return hashlib.sha256(str(size).encode() + contents).hexdigest()[:12]
-
-
-def describe_threading(path: str, threads: int) -> dict[str, Any]:
-    """Sets the number of threads through the library's own interface and reads it back."""
-    from threadpoolctl import ThreadpoolController
-
-    real = os.path.realpath(path)
-    for controller in ThreadpoolController().lib_controllers:
-        if os.path.realpath(controller.filepath) == real or Path(path).name in controller.filepath:
-            controller.set_num_threads(threads)
-            return {
-                "name": {"openblas": "OpenBLAS", "mkl": "MKL", "blis": "BLIS"}.get(controller.internal_api, ""),
-                "version": controller.version or "",
-                "core": getattr(controller, "architecture", "") or "",
-                "threads": controller.get_num_threads() or 1,
-            }
-    return {"name": "", "version": "", "core": "", "threads": 1}
 
 
 def serve(connection: Connection, worker: Worker) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from blascast.sampler import conditions
 from blascast.sampler.call import Call, View, bind
-from blascast.sampler.conditions import Conditions
 from blascast.sampler.control import noise_floor
+from blascast.sampler.environment import conditions
+from blascast.sampler.environment.conditions import Conditions
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host import WorkerBackend
 from blascast.sampler.job import sequence_job, warm_job
@@ -73,9 +73,17 @@ def test_the_prevailing_state() -> None:
 def records(branch: list[float], switches: list[int], seconds: list[float], cpus: list[int]) -> Records:
     clock = [CLOCK_SECONDS if b >= 0 else -1.0 for b in branch]
     faults = 10 * np.array(switches)
-    starts, counters = np.arange(float(len(branch))), np.zeros((len(branch), 0), dtype=np.int64)
-    times = np.array(seconds), np.array(branch), np.array(clock), 0.1 * np.array(clock)
-    return Records(starts, *times, np.array(switches), faults, np.array(cpus), counters)
+    return Records(
+        np.arange(float(len(branch))),
+        np.array(seconds),
+        np.array(branch),
+        np.array(clock),
+        0.1 * np.array(clock),
+        np.array(switches),
+        faults,
+        np.array(cpus),
+        np.zeros((len(branch), 0), dtype=np.int64),
+    )
 
 
 def test_a_sample_sums_its_timed_calls_and_keeps_the_probes_extremes() -> None:
@@ -214,7 +222,7 @@ def test_the_first_call_is_never_a_sample(quiet: SimulatedBackend) -> None:
     programs: list[list] = []
     run = quiet.run
 
-    def spy(operations):  # type: ignore[no-untyped-def]
+    def spy(operations, *rest):  # type: ignore[no-untyped-def]
         programs.append(list(operations))
         return run(operations)
 
@@ -511,9 +519,10 @@ def test_page_faults_are_recorded_and_not_judged(quiet: SimulatedBackend) -> Non
 
 
 def test_conditions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stat = tmp_path / "stat"
-    monkeypatch.setattr(conditions, "PROC_STAT", stat)
-    monkeypatch.setattr(os, "getloadavg", lambda: (1.25, 0.0, 0.0))
+    stat = tmp_path / "proc" / "stat"
+    monkeypatch.setattr(conditions, "ROOT", tmp_path)
+    stat.parent.mkdir()
+    (tmp_path / "proc" / "loadavg").write_text("1.25 0.10 0.05 1/100 1234")
     stat.write_text("cpu  1 2 3 4 5 6 7 700 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
     before = Conditions.now()
     stat.write_text("cpu  1 2 3 4 5 6 7 850 0 0\n")
@@ -525,13 +534,11 @@ def test_conditions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("text", [None, "", "cpu  1 2 3", "cpu a b c d e f g h"])
 def test_conditions_that_are_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
-    def untold() -> None:
-        raise OSError
-
-    monkeypatch.setattr(conditions, "PROC_STAT", tmp_path / "stat")
-    monkeypatch.setattr(os, "getloadavg", untold)
+    monkeypatch.setattr(conditions, "ROOT", tmp_path)
+    (tmp_path / "proc").mkdir()
     if text is not None:
-        (tmp_path / "stat").write_text(text)
+        (tmp_path / "proc" / "stat").write_text(text)
+        (tmp_path / "proc" / "loadavg").write_text(text)
     assert Conditions.now() == Conditions(None, None)
     batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(gemm(8))], 5)
     assert batch.conditions == Conditions(None, None)

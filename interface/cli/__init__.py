@@ -5,6 +5,7 @@ options   what verbs have in common
 output    progress, tables, JSON
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from blascast.sampler.errors import BlascastError, UsageError
 
 from .blocksize import blocksize
 from .doctor import doctor
+from .libraries import libraries
 from .models import models
 from .predict import predict
 from .rank import rank
@@ -38,7 +40,7 @@ def cli() -> None:
     """
 
 
-for _verb in (doctor, rank, predict, blocksize, models):
+for _verb in (doctor, libraries, rank, predict, blocksize, models):
     cli.add_command(_verb)
 
 
@@ -78,5 +80,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _explain(message: str, status: int) -> int:
-    click.echo(f"blascast: {message}", err=True)
+    with contextlib.suppress(OSError):  # the error stream may be full or gone; the status is not
+        click.echo(f"blascast: {message}", err=True)
     return status

@@ -12,8 +12,10 @@ from blascast.sampler.kernel import TYPES
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_SIZES = 10_000
 
-
-_LIBRARIES = "scipy or numpy (the OpenBLAS in that wheel), simulated, openblas, mkl_rt, blis, blas, or a path."
+_LIBRARIES = (
+    "A name that 'blascast libraries' lists, a path, LAPACK+BLAS (reference+blis: the LAPACK of reference on the BLAS "
+    "of blis), or simulated."
+)
 
 
 def setup_options(function: F) -> F:
@@ -36,9 +38,14 @@ def setup_filters(function: F) -> F:
     )
 
 
+def json_option(function: F) -> F:
+    """--json."""
+    option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds.")
+    return option(function)
+
+
 def _decorated(function: F, *options: Callable[[F], F]) -> F:
-    as_json: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds.")
-    for option in (as_json, *reversed(options)):
+    for option in (json_option, *reversed(options)):
         function = option(function)
     return function
 

@@ -7,7 +7,8 @@
  * clock.c     bc_now, bc_ticks_per_second, bc_clock_name, bc_cpu, bc_nothing
  * probe.c     bc_probe, bc_usage
  * memory.c    bc_allocate, bc_fill, bc_copy, bc_touch, bc_flush
- * library.c   bc_open, bc_symbol, bc_exit_when_closed
+ * bandwidth.c bc_triad_ticks
+ * library.c   bc_open, bc_symbol, bc_file_of, bc_import_*, bc_exit_when_closed
  *
  * Ticks are those of the finest clock of the machine (see clock.c).
  */
@@ -74,11 +75,11 @@ typedef struct {
 typedef struct {
     int64_t start;    /* ticks at the beginning */
     int64_t ticks;    /* timed call or region: its duration; probe: the branch loop's; else -1 */
-    int64_t clock;    /* probe: the arithmetic loop's ticks; else -1 */
-    int64_t halt;     /* probe: ticks that it took besides its loops; else -1 */
-    int64_t switches; /* probe: involuntary context switches of this thread so far; else -1 */
-    int64_t faults;   /* probe: page faults of this thread so far; else -1 */
-    int64_t cpu;      /* probe: the CPU's number; else -1 */
+    int64_t clock;    /* probe: the arithmetic loop's ticks; else -1, as the rest */
+    int64_t halt;     /* probe: ticks that it took besides its loops */
+    int64_t switches; /* probe: involuntary context switches of this process so far */
+    int64_t faults;   /* probe: page faults of this process so far */
+    int64_t cpu;      /* probe: number of this thread's CPU; -1 where that is not told */
 } bc_record;
 
 /* Runs `count` operations; `*current` always holds the index of the one in progress. `counters` has
@@ -113,7 +114,7 @@ void *bc_nothing_address(void);
 /* Ticks of the branch loop, which feels a neighbour on the core, of the arithmetic loop, which does
  * not, and of what the probe took besides. */
 void bc_probe(int64_t *branch, int64_t *arithmetic, int64_t *halt);
-/* Involuntary context switches and page faults of this thread so far. */
+/* Involuntary context switches and page faults of this process so far. */
 void bc_usage(int64_t *switches, int64_t *faults);
 
 void *bc_allocate(int64_t bytes);
@@ -124,8 +125,17 @@ void bc_copy(char *target, const char *source, int64_t column_bytes, int64_t col
 void bc_touch(const char *target, int64_t column_bytes, int64_t columns, int64_t stride_bytes);
 int bc_flush(const char *target, int64_t column_bytes, int64_t columns, int64_t stride_bytes);
 
+/* Ticks of the fastest of several triads by `threads` threads, one on each of `cpus`, on three arrays of `elements`
+ * doubles for every thread; -1 where memory or threads are lacking. */
+int64_t bc_triad_ticks(const int32_t *cpus, int threads, int64_t elements, int repetitions);
+
 void *bc_open(const char *path); /* NULL: see bc_open_error */
 const char *bc_open_error(void);
 void *bc_symbol(void *library, const char *name);
+const char *bc_file_of(const void *address); /* the library that an address belongs to; NULL: none */
+/* What a library takes from others: the name ("" for anything else among its relocations), and another routine for it. */
+int64_t bc_import_count(void *library);
+const char *bc_import_name(void *library, int64_t index);
+int bc_import_bind(void *library, int64_t index, void *routine);
 /* Ends this process as soon as the other end of a pipe or socket is closed. */
 int bc_exit_when_closed(int descriptor);

@@ -4,6 +4,7 @@
  * (as some do a few microseconds after wide vector code) halts for about a microsecond. That one halt
  * says nothing about the loops, and all the more about the vector code before and after: its time is
  * reported apart. The probe is long enough to see it come. */
+#define _GNU_SOURCE /* sched_getcpu */
 #include <sys/resource.h>
 
 #include "clock.h"
@@ -61,11 +62,7 @@ void bc_probe(int64_t *branch, int64_t *arithmetic, int64_t *halt) {
 
 void bc_usage(int64_t *switches, int64_t *faults) {
     struct rusage usage;
-#ifdef RUSAGE_THREAD
-    getrusage(RUSAGE_THREAD, &usage);
-#else
-    getrusage(RUSAGE_SELF, &usage);
-#endif
+    getrusage(RUSAGE_SELF, &usage); /* one of the library's threads that is disturbed delays the call as well */
     *switches = usage.ru_nivcsw;
     *faults = usage.ru_minflt + usage.ru_majflt;
 }

@@ -80,10 +80,12 @@ static int is_timed(const bc_operation *operation) {
 
 int bc_run(const bc_operation *operations, int64_t count, bc_record *records, int64_t *counters, int64_t *current) {
     int status = check(operations, count);
+    const bc_record nothing = {.ticks = -1, .clock = -1, .halt = -1, .switches = -1, .faults = -1, .cpu = -1};
     int64_t last_probe = INT64_MIN / 2;
     for (int64_t i = 0; i < count && status == BC_OK; i++) {
         *(volatile int64_t *)current = i;
-        records[i] = (bc_record){bc_now(), -1, -1, -1, -1, -1, -1};
+        records[i] = nothing;
+        records[i].start = bc_now();
         if (counters != NULL && is_timed(&operations[i])) {
             status = run_counted(&operations[i], &records[i], &last_probe, &counters[i * bc_counter_count()]);
         } else {
