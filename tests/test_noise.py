@@ -264,12 +264,12 @@ def test_cold_operands_cost_their_traffic(quiet: SimulatedBackend) -> None:
 NOISY = Disturbances(jitter=0.02)
 
 
-@pytest.mark.parametrize("quantile", [0.5, 0.25, 0.0, 0.9])
-@pytest.mark.parametrize("count", [5, 11, 21, 41])
+@pytest.mark.parametrize(
+    ("quantile", "count"),
+    [(0.5, 5), (0.5, 11), (0.5, 41), (0.25, 5), (0.25, 21), (0.0, 5), (0.0, 20), (0.9, 11), (0.9, 41)],
+)
 def test_the_interval_is_that_of_the_bootstrap(quantile: float, count: int) -> None:
     """Counts at which the quantile is one of the samples: there the limit of many resamples is exact."""
-    if (quantile * (count - 1)) % 1:
-        pytest.skip("a mean of two samples")
     seconds = np.random.default_rng(count).lognormal(0, 0.05, count)
     found = Repetitions(quantile=quantile).interval(seconds)
 
