@@ -124,6 +124,7 @@ class Session:
         self.tally = Tally()
         self.store = Store(home)
         try:
+            self.store.recover()
             backend = open_backend(request)
             floor = self.store.facts(backend.setup).get("probe_floor", float("inf"))
         except BaseException:

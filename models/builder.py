@@ -198,13 +198,16 @@ class ModelBuilder:
         label: str,
     ) -> Batch:
         """Measures and saves a batch; after a failure or an interrupt, what was measured before."""
-        try:
-            batch = self._sampler.measure(jobs, counts, state=state, label=label, on_progress=self._on_progress)
-        except BaseException:
-            if self._sampler.unfinished is not None:
-                self._store.save_samples(self._sampler.unfinished, names)
-            raise
-        self._store.save_samples(batch, names)
+        with self._store.journal(self._sampler.setup, names) as journal:
+            try:
+                batch = self._sampler.measure(
+                    jobs, counts, state=state, label=label, on_progress=self._on_progress, journal=journal
+                )
+            except BaseException:
+                if self._sampler.unfinished is not None:
+                    self._store.save_samples(self._sampler.unfinished, names)
+                raise
+            self._store.save_samples(batch, names)
         self.batches.append(batch)
         return batch
 

@@ -2,10 +2,11 @@
 
     HOME/samples.sqlite                  measurements with all their samples; facts about setups
     HOME/models/FINGERPRINT/KERNEL-CASE-ld.json
+    HOME/journals/PID-TIME.journal       of batches in flight, or that were killed
 
-The database is in write-ahead mode and a batch is one transaction, so a killed process loses the
-batch in flight at most. Model files are replaced as a whole, under a lock. Opening either never
-runs code.
+The database is in write-ahead mode and a batch is one transaction. A killed process loses the
+repetition in flight at most: the rest of its batch is recovered from the journal. Model files are
+replaced as a whole, under a lock. Opening any of them never runs code.
 """
 
 import contextlib
@@ -19,11 +20,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import platformdirs
 
 from blascast.sampler.errors import StoreError
+from blascast.sampler.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
+from blascast.sampler.noise import floor_of, prevailing_state, sample_of
 from blascast.sampler.sample import Batch, Sample, State
 from blascast.sampler.setup import Setup
 
@@ -60,6 +64,8 @@ _BUSY_SECONDS = 60.0
 _WARM = "warm"
 _LEAST_FACT = 1e-9
 
+Name: TypeAlias = tuple[ModelKey, Point]
+
 
 def default_home() -> Path:
     """The folder BLASCAST_HOME, else the platform's folder for user data."""
@@ -89,6 +95,10 @@ class Store:
     @cached_property
     def _database(self) -> sqlite3.Connection:
         """Opened when first needed: models can be listed without it."""
+        with self._lock():  # SQLite does not wait for another process that turns to write-ahead mode
+            return self._open_database()
+
+    def _open_database(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.home / "samples.sqlite", timeout=_BUSY_SECONDS)
         database.execute("PRAGMA journal_mode = WAL")
         version = _version(database)
@@ -128,20 +138,71 @@ class Store:
 
     # --- samples
 
-    def save_samples(self, batch: Batch, names: Sequence[tuple[ModelKey, Point]]) -> None:
+    def save_samples(self, batch: Batch, names: Sequence[Name]) -> None:
         """Keeps the samples of a batch, all or none of them; `names` says what each measurement is of."""
         with self._explained(), self._database:
-            for (key, point), measurement in zip(names, batch.measurements, strict=True):
-                cursor = self._database.execute(
-                    "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        *_keys(batch.setup, key),
-                        *(json.dumps(point), _WARM, batch.state, batch.floor, time.time()),
-                        *(measurement.clock, measurement.longest_halt),
-                    ),
-                )
-                rows = [(cursor.lastrowid, *astuple(sample)) for sample in measurement.samples]
-                self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            for name, measurement in zip(names, batch.measurements, strict=True):
+                terms = (batch.state, batch.floor, time.time(), measurement.clock, measurement.longest_halt)
+                self._insert(batch.setup.fingerprint, name, terms, measurement.samples)
+
+    def _insert(self, fingerprint: str, name: Name, terms: tuple[Any, ...], samples: Sequence[Sample]) -> None:
+        """Adds a measurement; `terms` are on what its samples count, and when it was taken."""
+        key, point = name
+        cursor = self._database.execute(
+            "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (fingerprint, *_case_of(key), json.dumps(point), _WARM, *terms),
+        )
+        rows = [(cursor.lastrowid, *astuple(sample)) for sample in samples]
+        self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    @contextlib.contextmanager
+    def journal(self, setup: Setup, names: Sequence[Name]) -> Iterator[Journal]:
+        """A journal for a batch, which is removed at the end: by then its samples must be saved."""
+        header = {
+            "fingerprint": setup.fingerprint,
+            "names": [[key.kernel, key.case, key.ld, list(point)] for key, point in names],
+        }
+        with self._explained():
+            self._journals.mkdir(exist_ok=True)
+            journal = Journal(self._journals / f"{os.getpid()}-{time.time_ns()}{SUFFIX}", header)
+        try:
+            yield journal
+        except OSError as error:
+            with self._explained():
+                raise error
+        finally:
+            with self._explained():
+                journal.discard()
+
+    def recover(self) -> int:
+        """Saves what processes that were killed had measured; how many samples."""
+        count = 0
+        with self._explained():
+            for path in left_behind(self._journals):
+                try:
+                    count += self._save_recovered(*read_journal(path, sample_of))
+                except (ValueError, TypeError, LookupError, AttributeError):
+                    path.rename(path.with_suffix(".damaged"))
+                remove_journal(path)
+        return count
+
+    def _save_recovered(self, header: Any, samples: list[tuple[int, Sample]]) -> int:
+        if not samples:
+            return 0
+        ratios = np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)])
+        floor = floor_of(ratios)
+        state = prevailing_state([sample for _, sample in samples], floor)
+        with self._database:
+            for index, (kernel, case, ld, point) in enumerate(header["names"]):
+                own = [sample for job, sample in samples if job == index]
+                name = ModelKey(kernel, case, ld), tuple(point)
+                if own:
+                    self._insert(header["fingerprint"], name, (state, floor, time.time(), None, None), own)
+        return len(samples)
+
+    @property
+    def _journals(self) -> Path:
+        return self.home / "journals"
 
     def load_samples(self, setup: Setup, key: ModelKey, state: State) -> dict[Point, list[Sample]]:
         """The samples of a case that count in the given state, by point."""
@@ -153,7 +214,9 @@ class Store:
         )
         found: dict[Point, list[Sample]] = {}
         with self._explained():
-            for sizes, floor, clock, halt, *values in self._database.execute(query, (*_keys(setup, key), _WARM)):
+            for sizes, floor, clock, halt, *values in self._database.execute(
+                query, (setup.fingerprint, *_case_of(key), _WARM)
+            ):
                 sample = Sample(*values)
                 _check_sample(sample)
                 if sample.verdict(state, floor, clock, halt) == "ok":
@@ -265,8 +328,8 @@ def _check_sample(sample: Sample) -> None:
         raise ValueError(f"a sample is {sample}")
 
 
-def _keys(setup: Setup, key: ModelKey) -> tuple[str, str, str, int]:
-    return setup.fingerprint, key.kernel, key.case, key.ld
+def _case_of(key: ModelKey) -> tuple[str, str, int]:
+    return key.kernel, key.case, key.ld
 
 
 def _replace(path: Path, text: str) -> None:

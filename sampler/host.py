@@ -29,6 +29,8 @@ from .resources import allowed_cpus, available_memory, claim_cpus
 from .setup import Setup, SetupRequest, library_from_json, this_machine
 
 HANG_SECONDS = 60.0
+TRIAD_BYTES = 24  # of one element of a := b + s c
+TRIAD_REPETITIONS = 5
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
 
 
@@ -84,6 +86,16 @@ class WorkerBackend:
     def clock_name(self) -> str:
         """The instruction or function that reads the clock."""
         return str(self._opened["clock"])
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that the worker is pinned to."""
+        return tuple(self._cpus)
+
+    @property
+    def allowed_cpus(self) -> tuple[int, ...]:
+        """The CPUs that this process may use."""
+        return tuple(allowed_cpus())
 
     @property
     def process_id(self) -> int | None:
@@ -161,6 +173,17 @@ class WorkerBackend:
         whole = self._zeros(shape)
         whole[: shape.elements] = np.frombuffer(self._transfer({"do": "read", "buffer": index}), dtype=whole.dtype)
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth of threads on the given CPUs; see `Backend.triad_bytes_per_second`."""
+        self._alive()
+        elements = max(1, memory_bytes // (TRIAD_BYTES * len(cpus)))
+        request = {"do": "triad", "cpus": list(cpus), "elements": elements, "repetitions": TRIAD_REPETITIONS}
+        try:
+            ticks = self._ask(request)["ticks"]
+        except Died as death:
+            raise LibraryError(f"measuring the memory's bandwidth failed: the worker {death}") from None
+        return TRIAD_BYTES * elements * len(cpus) * self.ticks_per_second / float(ticks)
 
     def close(self) -> None:
         """Ends the worker and gives its CPUs back; no program can be run any more."""

@@ -61,6 +61,10 @@ class Job:
             )
         return self._entries[entry]
 
+    def makes(self, call: Call) -> bool:
+        """Whether the call is one of those that its repetitions have made so far."""
+        return any(call is own for entry in self._entries.values() for o in entry for own in calls_of(o))
+
     @property
     def _body(self) -> tuple[Operation, ...]:
         timed: list[Operation] = [Probe()]

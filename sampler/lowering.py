@@ -153,8 +153,10 @@ class LoweredProgram:
         part = int(np.searchsorted(self.ends, index, side="right"))
         lowered = self.parts[part]
         entry, column = divmod(index - int(self.ends[part]) + lowered.rows.size, lowered.rows.shape[1])
-        source = lowered.sources[column]
-        return source.entry(entry) if isinstance(source, Call) else source
+        source: Call | Operation = lowered.sources[column]
+        if isinstance(source, Call) and lowered.rows.shape[0] > 1:
+            return source.entry(entry)
+        return source
 
     @property
     def infos(self) -> list[tuple[Call, Integers]]:

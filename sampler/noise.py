@@ -7,8 +7,8 @@
    (The lowest readings of all will not do: a neighbour's burst can slow the arithmetic loop alone.)
 3. A sample is of a state (free or busy) when nearly all its probes are; see `Sample.state`.
 4. A batch is of the state that prevails; see `prevailing_state`.
-5. The arithmetic loop alone tells the clock frequency; samples count at the one that prevails; see
-   `prevailing_clocks`.
+5. The arithmetic loop alone tells the clock frequency; samples count at the highest that there is
+   enough of; see `prevailing_clocks`.
 6. A processor that changes its frequency about wide vector code halts for a microsecond or two, and
    runs that code slowly for some more. Where the change is seen by a probe, a short call (5 to 100 us)
    takes 1.3 to 2 times what it takes without; see `longest_halts`.
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from .levels import prevailing
+from .levels import levels_of, prevailing
 from .program import Records
 from .sample import CLOCK_TOLERANCE, Sample, State
 
@@ -31,7 +31,8 @@ GOOD_PART = 0.25
 ENOUGH_FREE = 0.25
 ENOUGH_BUSY = 0.5
 ENOUGH_AT_A_CLOCK = 0.25
-ENOUGH_UNHALTED = 0.25
+FREQUENCY_TOLERANCE = 0.02  # half-width of levels that are told apart: a step of turbo is about 5 %
+ENOUGH_UNHALTED = 0.1
 HALT_SECONDS = 0.8e-6
 HALTS_MATTER_SECONDS = 0.5e-3
 WINDOW_SAMPLES = 25
@@ -89,20 +90,24 @@ def prevailing_state(samples: Sequence[Sample], floor: float) -> State:
 def prevailing_clocks(samples: Sequence[Sequence[Sample]]) -> list[float | None]:
     """The clock (time of the arithmetic loop, seconds) that samples of each job should be close to.
 
-    That of most samples of all jobs; of a job that hardly ever runs at it (wide vector code lowers
-    the frequency), that of most of its own samples.
+    Each job has clocks of its own (wide vector code changes the frequency), but levels are common:
+    relative to each job's shortest clocks, the shortest that enough samples of the batch are close
+    to, else that of most samples.
     """
     clocks = [np.array([sample.clock for sample in of_job]) for of_job in samples]
-    if not any(map(len, clocks)):
+    shortest = [float(np.quantile(own, 0.1)) if len(own) else None for own in clocks]
+    relative = [own / short for own, short in zip(clocks, shortest, strict=True) if short is not None]
+    if not relative:
         return [None] * len(clocks)
-    common = prevailing(np.concatenate(clocks), CLOCK_TOLERANCE)
-    return [_clock_of(own, common) for own in clocks]
+    level = _level_of(np.concatenate(relative))
+    return [None if short is None else level * short for short in shortest]
 
 
-def _clock_of(own: npt.NDArray[np.float64], common: float) -> float:
-    if not len(own) or np.mean(np.abs(own / common - 1) <= CLOCK_TOLERANCE) >= ENOUGH_AT_A_CLOCK:
-        return common
-    return prevailing(own, CLOCK_TOLERANCE)
+def _level_of(relative: npt.NDArray[np.float64]) -> float:
+    for value in sorted(level.value for level in levels_of(relative, FREQUENCY_TOLERANCE)):
+        if np.mean(np.abs(relative / value - 1) <= CLOCK_TOLERANCE) >= ENOUGH_AT_A_CLOCK:
+            return value
+    return prevailing(relative, CLOCK_TOLERANCE)
 
 
 def longest_halts(samples: Sequence[Sequence[Sample]], usual: float) -> list[float | None]:

@@ -75,6 +75,13 @@ class Queue:
         self._begun[index] += 1
         return self.jobs[index].operations(self._begun[index] - 1)
 
+    def abandon(self, failed: Sequence[int], rest: Sequence[int]) -> None:
+        """Gives jobs up; the other repetitions of the chunk that was cut short wait again."""
+        self._open -= set(failed)
+        for index in failed:
+            self._targets[index] = len(self.samples[index])
+        self.waiting = [index for index in (*self.waiting, *rest) if index not in failed]
+
     def add(self, index: int, sample: Sample, seconds: float) -> None:
         """Keeps a sample, and what its repetition took as the next estimate."""
         self.samples[index].append(sample)

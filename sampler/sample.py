@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from .conditions import Conditions
+from .environment.conditions import Conditions
 from .job import Job
 from .levels import Level
 from .repetitions import Interval, Stopped
@@ -21,9 +21,9 @@ Verdict = Literal["ok", "preempted", "migrated", "halted", "other clock", "other
 # limits found in a study of what disturbs timings on shared machines.
 FREE = 1.1
 BUSY = 1.3
-# Half-width of a level of the clock. Turbo moves it by one step of about 5 % from sample to sample,
-# without a trace in the times; two steps and more are another level.
-CLOCK_TOLERANCE = 0.08
+# Half-width of a level of the clock. Turbo moves it by a step of about 5 % from sample to sample, with
+# hardly a trace in the times; what is further off is another level, at which times differ as much.
+CLOCK_TOLERANCE = 0.06
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,35 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
 from .backend import Backend
-from .conditions import Conditions
 from .control import noise_floor
+from .environment.conditions import Conditions
 from .errors import UsageError
 from .failure import KernelFailed
 from .job import Job, buffers_of
+from .journal import Journal
 from .levels import levels_of
-from .noise import CALIBRATION_PROBES, drift, floor_of, prevailing_state, ratios, sample_of, speeds
+from .noise import (
+    CALIBRATION_PROBES,
+    FREQUENCY_TOLERANCE,
+    drift,
+    floor_of,
+    prevailing_state,
+    ratios,
+    sample_of,
+    speeds,
+)
 from .program import Operation, Probe, Records, Run
 from .queue import Queue
 from .repetitions import Repetitions
 from .sample import Batch, Sample, State
 from .setup import Setup
 
-# Half-widths of levels that are told apart: a step of turbo is about 5 %; levels of the speed were
-# seen 1.4 to 3.9 % apart on bare metal.
-FREQUENCY_TOLERANCE = 0.02
+# Half-width of levels that are told apart; on bare metal they were seen 1.4 to 3.9 % apart.
 SPEED_TOLERANCE = 0.006
 
 
@@ -81,8 +90,10 @@ class Sampler:
         self._seed = seed
         self._random = np.random.default_rng(seed)
         self.unfinished: Batch | None = None
+        self._journal: Journal | None = None
+        self._failures: list[KernelFailed] = []
         self._calibration = np.zeros(0)
-        self._usual_halt = float("inf")
+        self.usual_halt = float("inf")  # what a probe takes besides its loops, seconds
         self._fastest = float("inf")
 
     @property
@@ -98,8 +109,11 @@ class Sampler:
         state: State | None = None,
         label: str = "sampling",
         on_progress: OnProgress = no_progress,
+        journal: Journal | None = None,
     ) -> Batch:
         """Measures every job as often as asked for, all repetitions shuffled.
+
+        A job whose routine fails costs its own further samples, not those of other jobs.
 
         Parameters
         ----------
@@ -109,6 +123,8 @@ class Sampler:
         state : str, optional
             The state that samples should be of; by default, and if it cannot be had for half of
             the repetitions, the one that prevails.
+        journal : Journal, optional
+            Where samples are noted as they are taken, in case this process is killed.
 
         Returns
         -------
@@ -120,12 +136,15 @@ class Sampler:
         UsageError
             If there are not as many counts as jobs, or one is not positive.
         KernelFailed
-            If a routine fails; as after an interrupt, `unfinished` holds what was measured before.
+            If a routine fails, when all else is measured; as after an interrupt, `unfinished` holds
+            what was measured.
         """
         began, before = time.monotonic(), Conditions.now()
         queue = Queue(jobs, _wanted(jobs, repetitions), self._random)
         progress = _Reporter(label, len(queue.waiting), on_progress)
         self.unfinished = None
+        self._journal = journal
+        self._failures = []
         try:
             self._prepare(jobs)
             while queue.waiting:
@@ -134,6 +153,8 @@ class Sampler:
             self._repeat(queue, progress)
             if queue.state != "mixed" and 2 * queue.missing > queue.asked:
                 self._settle(queue, None)
+            if self._failures:
+                raise self._failures[0]
         except BaseException:  # a failure or an interrupt: what was measured is not lost
             self._settle(queue, state)
             self.unfinished = self._batch(queue, before, began)
@@ -145,7 +166,7 @@ class Sampler:
         samples = queue.all_samples
         self._learn_floor(samples)
         self._fastest = min([self._fastest, *(sample.clock for sample in samples)])
-        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self._usual_halt)
+        queue.settle(state or prevailing_state(samples, self.floor), self.floor, self.usual_halt)
 
     def _batch(self, queue: Queue, before: Conditions, began: float) -> Batch:
         """What a queue has yielded."""
@@ -176,9 +197,12 @@ class Sampler:
         smallest = min(jobs, key=lambda job: job.flops)
         warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0].entry(0))]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
-        records = self.backend.run([*warm_up, *probes])
+        try:
+            records = self.backend.run([*warm_up, *probes])
+        except KernelFailed:  # it will fail again, as the job's own
+            records = self.backend.run(probes)
         self._calibration = ratios(records)
-        self._usual_halt = float(np.median(records.halt[records.halt >= 0]))
+        self.usual_halt = float(np.median(records.halt[records.halt >= 0]))
 
     def _learn_floor(self, samples: Sequence[Sample]) -> None:
         """Lowers the floor to what a batch shows; one of few samples is judged with the calibration's probes."""
@@ -188,26 +212,39 @@ class Sampler:
 
     def _run_chunk(self, queue: Queue, progress: "_Reporter") -> None:
         chunk = queue.next_chunk()
-        operations = [operation for index in chunk for operation in queue.begin(index)]
+        repetitions = [queue.begin(index) for index in chunk]
+        operations = [operation for repetition in repetitions for operation in repetition]
+        lengths = [len(repetition) for repetition in repetitions]
+        if self._journal:
+            self._journal.begin(chunk, lengths, self.backend.raw_shape(len(operations)))
         try:
-            records = self.backend.run(operations)
+            records = self.backend.run(operations, self._journal.left_in if self._journal else None)
         except KernelFailed as failure:
-            if failure.records is not None:
-                self._keep(queue, chunk, failure.records)
-            raise
-        self._keep(queue, chunk, records)
+            kept = self._keep(queue, chunk, lengths, failure.records) if failure.records else 0
+            self._abandon(queue, chunk[kept:], failure)
+        else:
+            self._keep(queue, chunk, lengths, records)
         progress.report(len(chunk), queue.seconds_waiting)
 
-    def _keep(self, queue: Queue, chunk: list[int], records: Records) -> None:
-        """Cuts the records into repetitions; one that was not completed is left out."""
-        first = 0
-        for index in chunk:
-            end = first + len(queue.jobs[index].operations(0))
-            if end > len(records.start):
-                return
-            part = records.part(first, end)
-            queue.add(index, sample_of(part), float(part.start[-1] - part.start[0]))
-            first = end
+    def _keep(self, queue: Queue, chunk: list[int], lengths: list[int], records: Records) -> int:
+        """Cuts the records into repetitions and keeps those that were completed; how many."""
+        ends = [end for end in accumulate(lengths) if end <= len(records)]
+        samples = []
+        for index, end, length in zip(chunk, ends, lengths, strict=False):
+            part = records.part(end - length, end)
+            samples.append((index, sample_of(part)))
+            queue.add(*samples[-1], float(part.start[-1] - part.start[0]))
+        if self._journal:
+            self._journal.keep(samples)
+        return len(ends)
+
+    def _abandon(self, queue: Queue, rest: list[int], failure: KernelFailed) -> None:
+        """Gives up the job that failed; the other repetitions of its chunk wait again."""
+        failed = [i for i, job in enumerate(queue.jobs) if failure.call is not None and job.makes(failure.call)]
+        if not failed:
+            raise failure
+        self._failures.append(failure)
+        queue.abandon(failed, rest)
 
     def _repeat(self, queue: Queue, progress: "_Reporter") -> None:
         """Measures again what was disturbed and further what is not known well enough, within the budget."""

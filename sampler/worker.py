@@ -172,6 +172,14 @@ class Worker:
         size = self.shapes[index]["elements"] * NUMBER_BYTES[self._numbers(index)]
         return bytes(ffi.buffer(ffi.cast("char *", self.buffers[index]), size))
 
+    def triad(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs the triad on threads pinned to the given CPUs, for the memory's bandwidth."""
+        cpus = ffi.new("int32_t[]", request["cpus"])
+        ticks = lib.bc_triad_ticks(cpus, len(cpus), request["elements"], request["repetitions"])
+        if ticks < 0:
+            raise Refused(f"no memory or no threads for a triad on {len(cpus)} CPUs; use fewer threads")
+        return {"ticks": ticks}
+
     def program(self, request: dict[str, Any]) -> dict[str, Any]:
         """Maps the memory in which the parent places programs."""
         self.mapped = mmap.mmap(self.program_descriptor, request["bytes"])

@@ -49,6 +49,15 @@ void NAME(dmeet)(INTEGER *n, double *a, INTEGER *lda) {
     sleep(1);
     __atomic_store_n(&inside, 0, __ATOMIC_SEQ_CST);
 }
+/* Crashes when it is called for the third time in a process. */
+void NAME(dthird)(INTEGER *n, double *a, INTEGER *lda) { static int calls; if (++calls == 3) abort(); }
+/* Notes every call in a file, a byte each, and takes 2 ms. */
+void NAME(dtick)(INTEGER *n, double *a, INTEGER *lda) {
+    FILE *file = fopen(getenv("TOY_CALLS"), "a");
+    usleep(2000);
+    fputc('.', file);
+    fclose(file);
+}
 /* Touches 64 new pages. */
 void NAME(dfault)(INTEGER *n, double *a, INTEGER *lda) {
     char *pages = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

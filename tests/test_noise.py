@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from blascast.sampler import conditions
 from blascast.sampler.call import Call, View, bind
-from blascast.sampler.conditions import Conditions
 from blascast.sampler.control import noise_floor
+from blascast.sampler.environment import conditions
+from blascast.sampler.environment.conditions import Conditions
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host import WorkerBackend
 from blascast.sampler.job import sequence_job, warm_job
@@ -222,7 +222,7 @@ def test_the_first_call_is_never_a_sample(quiet: SimulatedBackend) -> None:
     programs: list[list] = []
     run = quiet.run
 
-    def spy(operations):  # type: ignore[no-untyped-def]
+    def spy(operations, *rest):  # type: ignore[no-untyped-def]
         programs.append(list(operations))
         return run(operations)
 
@@ -421,7 +421,7 @@ def test_the_control_of_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_clock_that_drifts_is_recognised_and_left_out(seed: int) -> None:
-    throttled = Disturbances(jitter=0.002, throttled_after=0.04, throttling=1.12)
+    throttled = Disturbances(jitter=0.002, throttled_after=0.05, throttling=1.12)
     backend = SimulatedBackend(disturbances=throttled, seed=seed)
     jobs = [warm_job(gemm(n)) for n in (64, 200, 300)]
     batch = Sampler(backend, seed=seed, budget=Budget(least_seconds=30.0)).measure(jobs, 60)
@@ -437,11 +437,22 @@ def test_a_clock_that_drifts_is_recognised_and_left_out(seed: int) -> None:
     assert "clock 89 % of the fastest, levels of the clock 0.89 (" in str(batch)
 
 
-def test_a_job_with_a_clock_of_its_own_is_compared_with_itself() -> None:
-    usual = [[sample(1.0, clock=1.0 + 0.001 * i) for i in range(10)] for _ in range(3)]
-    wide = [sample(1.0, clock=1.2)] * 8 + [sample(1.0, clock=1.4)] * 2
-    assert prevailing_clocks([*usual, wide, []]) == pytest.approx([1.0045] * 3 + [1.2, 1.0045])
+def clocked(*clocks: float) -> list[Sample]:
+    return [sample(1.0, clock=clock) for clock in clocks]
+
+
+def test_levels_of_the_clock_are_common_and_clocks_are_not() -> None:
+    own = [clocked(*[1.0] * 5, *[1.125] * 5), clocked(*[1.13] * 4, *[1.27] * 6), []]
+    assert prevailing_clocks(own) == pytest.approx([1.0, 1.13, None])  # the faster one: there is enough of it
+    slow = [clocked(*[1.0] * 2, *[1.125] * 8), clocked(*[1.13] * 2, *[1.27] * 8)]
+    assert prevailing_clocks(slow) == pytest.approx([1.125, 1.27], rel=0.01)
     assert prevailing_clocks([[], []]) == [None, None]
+
+
+def test_a_step_of_turbo_is_no_level() -> None:
+    samples = clocked(*[1.0] * 4, *[1.055] * 6)
+    (clock,) = prevailing_clocks([samples])
+    assert all(s.verdict("free", FLOOR, clock) == "ok" for s in samples)
 
 
 def levelled(apart: float, late: bool = False) -> list[list[Sample]]:
@@ -496,7 +507,7 @@ def test_changes_of_the_frequency_are_kept_out_of_short_calls(seed: int) -> None
 def test_halts_that_always_come_are_part_of_the_call() -> None:
     short, never = [sample(1.0, halt=1.3e-6)] * 10, [sample(1.0, halt=1.3e-6)] * 10
     short = [replace(s, seconds=1e-5) for s in short]
-    some = [*short[:6], *(replace(s, halt=0.1e-6) for s in short[:4])]
+    some = [*short[:8], *(replace(s, halt=0.1e-6) for s in short[:2])]
     assert longest_halts([short, some, never, []], 0.1e-6) == [None, pytest.approx(0.9e-6), None, None]
 
 
@@ -508,9 +519,10 @@ def test_page_faults_are_recorded_and_not_judged(quiet: SimulatedBackend) -> Non
 
 
 def test_conditions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stat = tmp_path / "stat"
-    monkeypatch.setattr(conditions, "PROC_STAT", stat)
-    monkeypatch.setattr(os, "getloadavg", lambda: (1.25, 0.0, 0.0))
+    stat = tmp_path / "proc" / "stat"
+    monkeypatch.setattr(conditions, "ROOT", tmp_path)
+    stat.parent.mkdir()
+    (tmp_path / "proc" / "loadavg").write_text("1.25 0.10 0.05 1/100 1234")
     stat.write_text("cpu  1 2 3 4 5 6 7 700 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
     before = Conditions.now()
     stat.write_text("cpu  1 2 3 4 5 6 7 850 0 0\n")
@@ -522,13 +534,11 @@ def test_conditions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("text", [None, "", "cpu  1 2 3", "cpu a b c d e f g h"])
 def test_conditions_that_are_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
-    def untold() -> None:
-        raise OSError
-
-    monkeypatch.setattr(conditions, "PROC_STAT", tmp_path / "stat")
-    monkeypatch.setattr(os, "getloadavg", untold)
+    monkeypatch.setattr(conditions, "ROOT", tmp_path)
+    (tmp_path / "proc").mkdir()
     if text is not None:
-        (tmp_path / "stat").write_text(text)
+        (tmp_path / "proc" / "stat").write_text(text)
+        (tmp_path / "proc" / "loadavg").write_text(text)
     assert Conditions.now() == Conditions(None, None)
     batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(gemm(8))], 5)
     assert batch.conditions == Conditions(None, None)

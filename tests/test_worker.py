@@ -24,9 +24,9 @@ from blascast.sampler.sampler import Sampler
 from blascast.sampler.setup import SetupRequest
 
 
-def toy_call(name: str) -> Call:
+def toy_call(name: str, operand: str = "A", n: int = 8) -> Call:
     kernel = Kernel(name, "d", (Size("n"), Data("A", "inout", "n", "n"), Ld("lda", "A")), "n", "n")
-    return bind(kernel, View("A", 0, 0, 8, 8, 8))
+    return bind(kernel, View(operand, 0, 0, n, n, n))
 
 
 @pytest.fixture
@@ -74,15 +74,30 @@ def test_the_next_program_gets_a_fresh_worker(backend: WorkerBackend, name: str)
     np.testing.assert_array_equal(backend.read("A"), np.full((8, 8), 7.0))
 
 
-def test_a_batch_keeps_its_samples_when_a_routine_fails(backend: WorkerBackend) -> None:
-    jobs = [Job((), (toy_call("fill"),)), Job((), (toy_call("segv"),))]
+@pytest.mark.parametrize("name", ["segv", "abort", "exit"])
+def test_a_failing_routine_costs_its_own_job_alone(backend: WorkerBackend, name: str) -> None:
+    good, other = toy_call("fill"), toy_call("fill", "B")
+    jobs = [Job((), (good,)), Job((Run(toy_call(name)),), (other,)), Job((), (other,))]
     sampler = Sampler(backend)
-    with pytest.raises(KernelFailed, match="segv"):
-        sampler.measure(jobs, [200, 1])
+    with pytest.raises(KernelFailed, match=name):
+        sampler.measure(jobs, [200, 5, 100])
     batch = sampler.unfinished
     assert batch is not None
-    assert not batch.measurements[1].samples
-    assert len(batch.measurements[0].samples) > 1
+    first, failed, last = (len(measurement.samples) for measurement in batch.measurements)
+    assert first >= 200
+    assert failed == 0
+    assert last >= 100
+
+
+def test_a_routine_that_fails_at_last_keeps_its_samples(backend: WorkerBackend) -> None:
+    failing = Job((Run(toy_call("third", "C", 16)),), (toy_call("fill", "C", 16),))
+    sampler = Sampler(backend)
+    with pytest.raises(KernelFailed, match="dthird"):
+        sampler.measure([failing, Job((), (toy_call("fill"),))], [5, 20])
+    assert sampler.unfinished is not None
+    first, second = (len(measurement.samples) for measurement in sampler.unfinished.measurements)
+    assert first == 2
+    assert second >= 20
 
 
 def test_a_closed_back_end_says_so(toy: Callable[..., str]) -> None:
