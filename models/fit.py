@@ -16,9 +16,10 @@ _HIGHEST_LEVERAGE = 0.95
 
 
 def monomials(kernel: Kernel, flags: dict[str, str | int], overfitting: int) -> Exponents:
-    """Exponents of all monomials that the kernel's flop polynomial spans, raised in each size.
+    """Exponents of all monomials that the kernel's flops and words span, raised in each size.
 
-    Every monomial of the flop count brings all that divide it (dissertation, section 3.2.4).
+    Every monomial of the counts brings all that divide it (dissertation, section 3.2.4). The words
+    matter where nothing is computed, as in a copy.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def monomials(kernel: Kernel, flags: dict[str, str | int], overfitting: int) -> 
     >>> monomials(find_kernel("syrk"), {"uplo": "L", "trans": "N"}, 0)
     ((0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1))
     """
-    highest = parse(kernel.flops).exponents(kernel.sizes, flags)
+    highest = {top for count in (kernel.flops, kernel.words) for top in parse(count).exponents(kernel.sizes, flags)}
     below = {exponents for top in highest for exponents in product(*(range(power + overfitting + 1) for power in top))}
     return tuple(sorted(below))
 

@@ -3,6 +3,7 @@
 setup, libraries         what is timed, and where it is found
 inspection               what a library is, without timing it
 kernel, kernels, call    routines as data; calls with operands; views
+declaration              kernels that a user declares in a file
 expression               shapes, flops and traffic as text
 program                  operations, and what they report
 precondition, job        where operands lie before a call; what one repetition does

@@ -1,6 +1,9 @@
 """Every failure a person may meet: one line that gives the rule, what came, and the way out."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
+
+_MOST_LISTED = 24
 
 
 class BlascastError(Exception):
@@ -20,5 +23,8 @@ class StoreError(BlascastError):
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> UsageError:
-    """The error for a name that is not in a registry, with the names that are."""
-    return UsageError(f"unknown {kind} {str(name)!r}; known: {', '.join(str(item) for item in known)}")
+    """The error for a name that is not in a registry, with the names that are (the closest, if they are many)."""
+    names = [str(item) for item in known]
+    if len(names) > _MOST_LISTED:
+        names = [*get_close_matches(str(name), names, cutoff=0.5), f"... ({len(names)} in all)"]
+    return UsageError(f"unknown {kind} {str(name)!r}; known: {', '.join(names)}")

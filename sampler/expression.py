@@ -1,8 +1,8 @@
 """Expressions over a kernel's arguments, as text: shapes, flops, memory traffic.
 
 The language is a small part of Python's: numbers, names, ``+ - * / //``, powers with a constant
-exponent, ``max``, ``min``, and ``a if side == 'L' else b``. It is parsed, never evaluated by
-Python, so a declaration read from a file cannot run code.
+exponent (of what is no power itself), ``max``, ``min``, and ``a if side == 'L' else b``. It is
+parsed, never evaluated by Python, so a declaration read from a file cannot run code.
 """
 
 import ast
@@ -106,7 +106,8 @@ class Expression:
         Returns
         -------
         frozenset of tuples
-            One tuple of exponents, in the order of `sizes`, for each monomial that does not cancel.
+            One tuple of exponents, in the order of `sizes`, for each monomial that does not cancel;
+            those of all arguments of a maximum or minimum.
 
         Raises
         ------
@@ -148,6 +149,7 @@ def _check(node: ast.AST, text: str) -> None:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         power = node.right.value if isinstance(node.right, ast.Constant) else None
         known = type(power) is int and 0 <= power <= _HIGHEST_POWER
+        known = known and not any(isinstance(inner, ast.Pow) for inner in ast.walk(node.left))
     if not known:
         raise UsageError(f"{text!r} holds what an expression may not: {type(node).__name__}")
 
@@ -195,11 +197,15 @@ def _lookup(name: str, values: _Values, text: str) -> Any:
 
 
 def _larger(a: Any, b: Any) -> Any:
+    if isinstance(a, _Polynomial) or isinstance(b, _Polynomial):
+        return a + b  # has the monomials of both, which is what polynomials are asked for
     # (a + b + |a - b|) / 2 is the maximum of numbers and of integer arrays alike
     return (a + b + abs(a - b)) // 2
 
 
 def _smaller(a: Any, b: Any) -> Any:
+    if isinstance(a, _Polynomial) or isinstance(b, _Polynomial):
+        return a + b
     return (a + b - abs(a - b)) // 2
 
 

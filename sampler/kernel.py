@@ -30,6 +30,7 @@ Structure = Literal[
     "Schur form",
     "shifted Schur form",
     "packed triangular",
+    "modified rotation",
     "pivots",
 ]
 Access = Literal["in", "out", "inout"]
@@ -93,11 +94,12 @@ class Data:
     The structures are those that sampled operands are filled with:
 
     - general: uniform in [-1, 1);
-    - triangular: both triangles are well-conditioned, with a unit diagonal too;
+    - triangular: both triangles are well-conditioned, with a unit diagonal too; the diagonal is real;
     - positive definite: symmetric, Hermitian;
     - reflectors: small entries, as vectors of Householder reflectors beside their unit;
     - Schur form: upper triangular, zeros below; the shifted one's eigenvalues lie apart from the other's;
     - packed triangular: well-conditioned in packed and in band storage;
+    - modified rotation: what rotmg returns, a flag of 0 and the entries of H;
     - pivots: integers, row i is to be swapped with an earlier row: valid for any size.
     """
 
@@ -158,10 +160,10 @@ class Kernel:
     arguments : tuple
         All its arguments in the order of the Fortran interface.
     flops : str
-        Minimal count of floating-point operations for the real types, an expression over the
+        Minimal count of floating-point operations for the real types, an expression over its
         arguments. A complex operation counts as four (see `flop_factor`).
     words : str
-        Matrix elements moved to and from memory at least, an expression over the arguments.
+        Matrix elements moved to and from memory at least, an expression over the same.
     returns : Data, optional
         The value of a function, as a 1 x 1 operand.
     names : mapping, optional
@@ -184,9 +186,12 @@ class Kernel:
             self._check(argument)
         if len(set(names)) < len(names):
             raise UsageError(f"kernel {self.name}: an argument name occurs twice among {', '.join(names)}")
+        known = {argument.name for argument in self.arguments if isinstance(argument, Flag | Option | Size)}
         for text in self._expressions():
-            if strangers := parse(text).names - set(names):
-                raise UsageError(f"kernel {self.name}: {text!r} uses {min(strangers)!r}, which is no argument")
+            if strangers := parse(text).names - known:
+                raise UsageError(
+                    f"kernel {self.name}: {text!r} uses {min(strangers)!r}, which is no flag, option or size"
+                )
 
     def _expressions(self) -> list[str]:
         texts = [self.flops, self.words, *(text for data in self.data for text in (data.rows, data.columns))]

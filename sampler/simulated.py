@@ -231,7 +231,7 @@ class SimulatedBackend:
         """The undisturbed time of a call whose operands are cached."""
         sizes = call.sizes
         speed = self.setup.threads**0.9 * (2.0 if self.setup.dtype == "s" else 1.0)
-        if min(sizes.values()) == 0:
+        if min(sizes.values(), default=1) == 0:
             return CALL_SECONDS
         if call.kernel.name == "trti2":
             return float(CALL_SECONDS + call.flops / 2 * self.setup.item_bytes / MEMORY_BYTES_PER_SECOND)

@@ -30,6 +30,7 @@ STRUCTURES = {
     "Schur form": lib.BC_SCHUR,
     "shifted Schur form": lib.BC_SHIFTED_SCHUR,
     "packed triangular": lib.BC_PACKED_TRIANGULAR,
+    "modified rotation": lib.BC_MODIFIED_ROTATION,
 }
 NUMBERS = {"s": lib.BC_FLOAT, "d": lib.BC_DOUBLE, "c": lib.BC_FLOAT_COMPLEX, "z": lib.BC_DOUBLE_COMPLEX}
 NUMBER_BYTES = {lib.BC_INT32: 4, lib.BC_INT64: 8, lib.BC_FLOAT: 4, lib.BC_DOUBLE: 8}

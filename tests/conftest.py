@@ -105,6 +105,21 @@ def real() -> Iterator[WorkerBackend]:
     backend.close()
 
 
+@pytest.fixture(scope="session")
+def backend_of(real: WorkerBackend) -> Iterator[Callable[[str], WorkerBackend]]:
+    """The OpenBLAS of SciPy's wheel for a data type, one thread; opened once each."""
+    opened = {"d": real}
+
+    def open_once(dtype: str) -> WorkerBackend:
+        if dtype not in opened:
+            opened[dtype] = WorkerBackend(SetupRequest(dtype=dtype))
+        return opened[dtype]
+
+    yield open_once
+    for dtype in opened.keys() - {"d"}:
+        opened[dtype].close()
+
+
 @pytest.fixture
 def quiet() -> SimulatedBackend:
     """The simulated machine without disturbances."""

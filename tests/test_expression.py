@@ -17,6 +17,7 @@ REFUSED = [
     "f'{m}'",
     "m ** n",
     "m ** 100",
+    "((9 ** 6) ** 6) ** 6",
     "max(m)",
     "min(m, n, key=m)",
     "print(m, n)",
@@ -54,6 +55,11 @@ def test_conditions_choose_a_branch() -> None:
 
 def test_names() -> None:
     assert Expression("max(m, n) if side == 'L' else k").names == {"m", "n", "k", "side"}
+
+
+def test_maximum_and_minimum_have_the_monomials_of_both() -> None:
+    assert Expression("n * min(m, n)").exponents(("m", "n"), {}) == {(1, 1), (0, 2)}
+    assert Expression("max(m - 1, 0)").exponents(("m",), {}) == {(1,), (0,)}
 
 
 def test_maximum_and_minimum() -> None:

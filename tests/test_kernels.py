@@ -1,19 +1,15 @@
-"""Kernels as data: sizes, counts, and results of every case against SciPy."""
+"""Kernels as data: the catalogue, sizes, counts, declarations and calls that are refused."""
 
-from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
-import scipy.linalg
+from kernels.cases import calls_of
 
-from blascast.sampler.call import Call, View, bind
+from blascast.sampler.call import View, bind
 from blascast.sampler.errors import UsageError
-from blascast.sampler.host import WorkerBackend
-from blascast.sampler.kernel import Data, Flag, Info, Kernel, Ld, Size
-from blascast.sampler.kernels import KERNELS, find_kernel, register
-from blascast.sampler.program import Run, buffers_for
-from blascast.sampler.setup import SetupRequest
+from blascast.sampler.kernel import Data, Flag, Inc, Integer, Kernel, Ld, Option, Size, Work
+from blascast.sampler.kernels import KERNELS, find_kernel, find_routine, register
+from blascast.sampler.simulated import SimulatedBackend
 
 M, N, K = 13, 11, 7
 
@@ -30,7 +26,7 @@ def test_flops_counted_by_hand() -> None:
         "trmm": M * M * N,
         "potf2": 1 + 4 + 9,  # n = 3: sum of squares
         "potrf2": 1 + 4 + 9,
-        "trti2": 1 + 4 + 9,
+        "trti2": 1 + (1 + 1 + 1) + (1 + 2 + 4),
     }
     flags = {"side": "L", "transA": "N", "transB": "N", "trans": "N", "uplo": "L", "diag": "N"}
     for name, flops in counted.items():
@@ -42,127 +38,6 @@ def test_bytes_counted_by_hand() -> None:
     call = bind(find_kernel("gemm"), "N", "N", 1, view("A", M, K), view("B", K, N), 1, view("C", M, N))
     assert call.byte_count("d") == 8 * (M * K + K * N + 2 * M * N)
     assert call.byte_count("s") == call.byte_count("d") / 2
-
-
-def calls_of(kernel: Kernel) -> list[Call]:
-    """One call for every combination of flags, with alpha -1 and beta 2."""
-    calls = []
-    flags = [a for a in kernel.bound if isinstance(a, Flag)]
-    for letters in product(*(flag.letters for flag in flags)):
-        named: dict[str, Any] = dict(zip((flag.name for flag in flags), letters, strict=True))
-        sizes = {"m": M, "n": N, "k": K}
-        from blascast.sampler.expression import parse
-
-        values: list[Any] = []
-        for argument in kernel.bound:
-            if isinstance(argument, Flag):
-                values.append(named[argument.name])
-            elif isinstance(argument, Data):
-                extents = [parse(t).evaluate({**named, **sizes}) for t in (argument.rows, argument.columns)]
-                values.append(view(argument.name, *extents))
-            else:
-                values.append({"alpha": -1, "beta": 2}[argument.name])
-        calls.append(bind(kernel, *values))
-    return calls
-
-
-def op(flag: str, matrix: np.ndarray) -> np.ndarray:
-    return matrix if flag == "N" else matrix.T
-
-
-def triangle(uplo: str, matrix: np.ndarray, diag: str = "N") -> np.ndarray:
-    part = np.tril(matrix) if uplo == "L" else np.triu(matrix)
-    if diag == "U":
-        np.fill_diagonal(part, 1)
-    return part
-
-
-def expected(call: Call, x: dict[str, np.ndarray]) -> np.ndarray:
-    f = call.flags
-    match call.kernel.name:
-        case "gemm":
-            return -op(f["transA"], x["A"]) @ op(f["transB"], x["B"]) + 2 * x["C"]
-        case "syrk":
-            a = op(f["trans"], x["A"])
-            other = np.triu(x["C"], 1) if f["uplo"] == "L" else np.tril(x["C"], -1)
-            return triangle(f["uplo"], -a @ a.T + 2 * x["C"]) + other
-        case "trmm" | "trsm":
-            a = op(f["transA"], triangle(f["uplo"], x["A"], f["diag"]))
-            a = a if call.kernel.name == "trmm" else np.linalg.inv(a)
-            return -a @ x["B"] if f["side"] == "L" else -x["B"] @ a
-        case "potf2" | "potrf2":
-            result = scipy.linalg.cholesky(x["A"], lower=f["uplo"] == "L")
-        case "trti2":
-            result = np.linalg.inv(triangle(f["uplo"], x["A"], f["diag"]))
-            if f["diag"] == "U":
-                np.fill_diagonal(result, np.diag(x["A"]))
-    other = np.triu(x["A"], 1) if f["uplo"] == "L" else np.tril(x["A"], -1)
-    return result + other
-
-
-@pytest.mark.parametrize("dtype", ["d", "s"])
-@pytest.mark.parametrize("name", sorted(KERNELS))
-def test_every_case_computes_what_it_should(name: str, dtype: str, real: WorkerBackend) -> None:
-    backend = real if dtype == "d" else WorkerBackend(SetupRequest(dtype=dtype))
-    tolerance = 1e-12 if dtype == "d" else 1e-4
-    try:
-        for call in calls_of(KERNELS[name]):
-            backend.allocate(buffers_for([call]))
-            before = {data.name: backend.read(data.name).astype(float) for data in call.kernel.data}
-            backend.run([Run(call)])
-            (output,) = call.overwritten
-            np.testing.assert_allclose(backend.read(output.buffer), expected(call, before), rtol=0, atol=tolerance)
-    finally:
-        if backend is not real:
-            backend.close()
-
-
-def test_a_new_kernel_is_a_declaration(real: WorkerBackend) -> None:
-    lauu2 = Kernel(
-        "lauu2",
-        types="sd",
-        arguments=(Flag("uplo", "LU"), Size("n"), Data("A", "inout", "n", "n"), Ld("lda", "A"), Info()),
-        flops="n * (n + 1) * (2 * n + 1) / 6",
-        words="n * (n + 1)",
-    )
-    call = bind(lauu2, "L", view("A", N, N))
-    real.allocate(buffers_for([call]))
-    lower = np.tril(real.read("A"))
-    real.run([Run(call)])
-    np.testing.assert_allclose(np.tril(real.read("A")), np.tril(lower.T @ lower), atol=1e-13)
-
-
-@pytest.mark.parametrize("library", ["scipy", "numpy"])
-def test_pivots_are_integers_of_the_library(library: str) -> None:
-    getrs = Kernel(
-        "getrs",
-        types="d",
-        arguments=(
-            *(Flag("trans", "NTC"), Size("n"), Size("nrhs"), Data("A", "in", "n", "n", "triangular"), Ld("lda", "A")),
-            *(
-                Data("ipiv", "in", "n", "1", "pivots", "integer"),
-                Data("B", "inout", "n", "nrhs"),
-                Ld("ldb", "B"),
-                Info(),
-            ),
-        ),
-        flops="2 * n * n * nrhs",
-        words="n * n + 2 * n * nrhs",
-    )
-    call = bind(getrs, "N", view("A", N, N), view("ipiv", N, 1), view("B", N, K))
-    backend = WorkerBackend(SetupRequest(library))
-    try:
-        backend.allocate(buffers_for([call]))
-        a, b = backend.read("A"), backend.read("B")
-        pivots = backend.read("ipiv").ravel()
-        assert np.all((pivots >= 1) & (pivots <= np.arange(1, N + 1)))  # valid for any number of rows
-        backend.run([Run(call)])
-        lower, upper = np.tril(a, -1) + np.eye(N), np.triu(a)
-        for i, pivot in enumerate(pivots):
-            b[[i, pivot - 1]] = b[[pivot - 1, i]]
-        np.testing.assert_allclose(backend.read("B"), np.linalg.solve(lower @ upper, b), atol=1e-12)
-    finally:
-        backend.close()
 
 
 @pytest.mark.parametrize(
@@ -188,10 +63,45 @@ def test_cases() -> None:
     assert str(bind(gemm, "N", "N", 1, a, b, 1, c)) == "gemm(NN 1 1; m=2, n=4, k=3; ld 24)"
 
 
+BLAS = {
+    "s d c z": "gemv gbmv trmv tbmv tpmv trsv tbsv tpsv gemm symm syrk syr2k trmm trsm gemmtr rotg swap scal copy axpy",
+    "s d": "rotmg rot rotm dot symv sbmv spmv ger syr spr syr2 spr2",
+    "c z": "dotu dotc hemv hbmv hpmv geru gerc her hpr her2 hpr2 hemm herk her2k",
+    "": "sdsdot dsdot csrot zdrot csscal zdscal snrm2 dnrm2 scnrm2 dznrm2 sasum dasum scasum dzasum"
+    " isamax idamax icamax izamax scabs1 dcabs1",
+}
+LAPACK = {
+    "s d c z": "potf2 potrf2 potrf trti2 trtri lauu2 lauum getf2 getrf2 getrf laswp geqr2 geqrt geqrt2 larft larfb"
+    " geqrf trsyl trsyl3 latrd gebd2 gebrd labrd gehd2 gehrd lacpy laset lange trcon gesv posv trtrs potrs getrs",
+    "s d": "sygs2 sygst orgqr ormqr sytd2 sytrd",
+    "c z": "hegs2 hegst ungqr unmqr hetd2 hetrd",
+}
+
+
+def test_the_catalogue_is_complete() -> None:
+    wanted = {
+        letter + name
+        for standard in (BLAS, LAPACK)
+        for letters, names in standard.items()
+        for letter in letters.split() or [""]
+        for name in names.split()
+    }
+    declared = [kernel.routine(dtype) for kernel in KERNELS.values() for dtype in kernel.types]
+    assert wanted == set(declared)
+    assert len(declared) == len(wanted)  # none twice
+
+
+def test_a_routine_is_found_by_its_name() -> None:
+    assert find_routine("dgemm") == (KERNELS["gemm"], "d")
+    assert find_routine("izamax") == (KERNELS["iamax"], "z")
+    with pytest.raises(UsageError, match=r"unknown routine 'dgem'; known: dgemv, dgemm, dger, \.\.\. \(312 in all\)"):
+        find_routine("dgem")
+
+
 def test_names_are_unique_and_known() -> None:
     with pytest.raises(UsageError, match="exists already"):
         register(find_kernel("gemm"))
-    with pytest.raises(UsageError, match="unknown kernel 'gemmm'; known: gemm"):
+    with pytest.raises(UsageError, match=r"unknown kernel 'gemmm'; known: gemm, gemmtr, hemm, \.\.\. \(93 in all\)"):
         find_kernel("gemmm")
 
 
@@ -203,6 +113,9 @@ def test_names_are_unique_and_known() -> None:
         ("n", (Size("n"), Data("A", "in", "n", "n"), Ld("ldb", "B")), "ldb belongs to 'B', no operand"),
         ("n", (Size("n"), Data("A", "maybe", "n", "n")), "unknown"),
         ("n", (Size("n"), Flag("uplo", ""), Data("A", "in", "n", "n")), "needs letters"),
+        ("n", (Size("n"), Option("itype", ()), Data("A", "in", "n", "n")), "needs letters"),
+        ("n", (Size("n"), Data("x", "in", "n", "1"), Inc("incy", "y")), "incy belongs to 'y', no operand"),
+        ("n", (Size("n"), Integer("lwork", "n"), Work("work", "lwork")), "'lwork', which is no flag, option or size"),
     ],
 )
 def test_a_wrong_declaration_is_refused(flops: str, arguments: tuple[Any, ...], message: str) -> None:
@@ -218,4 +131,10 @@ def test_a_size_that_no_operand_tells() -> None:
 
 def test_a_type_that_a_kernel_lacks() -> None:
     with pytest.raises(UsageError, match="exists for the data types s, d, not 'z'"):
-        find_kernel("gemm").routine("z")
+        find_kernel("dot").routine("z")
+
+
+def test_every_kernel_has_a_cost_on_the_simulated_machine(quiet: SimulatedBackend) -> None:
+    for kernel in KERNELS.values():
+        call = calls_of(kernel, kernel.types[-1])[0]
+        assert quiet.warm_seconds(call) > 0

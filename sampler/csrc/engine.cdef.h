@@ -33,6 +33,7 @@ enum {
     BC_SCHUR = 5,
     BC_SHIFTED_SCHUR = 6,
     BC_PACKED_TRIANGULAR = 7,
+    BC_MODIFIED_ROTATION = 8,
 };
 
 /* Numbers that operands hold and functions return. */

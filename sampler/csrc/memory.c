@@ -32,8 +32,8 @@ static double entry(int structure, int64_t rows, uint64_t seed, int64_t i, int64
             return real * 2.0 * ((double)rows + 1.0);
         }
         return (part && i > j ? -1.0 : 1.0) * uniform(own, i < j ? i : j, i < j ? j : i);
-    case BC_TRIANGULAR: /* both triangles are well-conditioned */
-        return i == j ? real * 2.0 + 0.5 * any : any / (double)rows;
+    case BC_TRIANGULAR: /* both triangles are well-conditioned; the diagonal is real, as that of a Cholesky factor */
+        return i == j ? real * (2.0 + 0.5 * any) : any / (double)rows;
     case BC_REFLECTORS: return any / (double)rows;
     case BC_SCHUR:
     case BC_SHIFTED_SCHUR:
@@ -43,6 +43,7 @@ static double entry(int structure, int64_t rows, uint64_t seed, int64_t i, int64
         return i < j ? any / (double)rows : 0.0;
     case BC_PACKED_TRIANGULAR: /* about 1 everywhere: the inverse has two diagonals */
         return real + 1e-3 * any / (double)rows;
+    case BC_MODIFIED_ROTATION: return i == 0 ? 0.0 : any; /* the flag 0: a unit diagonal */
     default: return any;
     }
 }
