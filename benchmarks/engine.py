@@ -21,7 +21,7 @@ import numpy as np
 from blascast.cli.options import setup_options
 from blascast.sampler.backends import open_backend
 from blascast.sampler.call import Call, View, bind
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.program import Operation, Repeat, Time, buffers_for
 from blascast.sampler.setup import SetupRequest

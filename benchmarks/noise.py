@@ -42,14 +42,14 @@ from threadpoolctl import threadpool_limits
 from blascast.cli.options import Size, Sizes
 from blascast.cli.output import progress_bar
 from blascast.sampler.backends import open_backend
+from blascast.sampler.batch.guard import longest_halts, prevailing_clocks
+from blascast.sampler.batch.repetitions import Repetitions
+from blascast.sampler.batch.sample import Batch, Measurement
 from blascast.sampler.call import View, bind
 from blascast.sampler.job import Job, warm_job
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.noise import longest_halts, prevailing_clocks
 from blascast.sampler.program import Probe
-from blascast.sampler.repetitions import Repetitions
 from blascast.sampler.resources import allowed_cpus
-from blascast.sampler.sample import Batch, Measurement
 from blascast.sampler.sampler import Budget, OnProgress, Progress, Sampler
 from blascast.sampler.setup import SetupRequest
 

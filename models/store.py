@@ -25,10 +25,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import platformdirs
 
+from blascast.sampler.batch.guard import floor_of, prevailing_state, sample_of
+from blascast.sampler.batch.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
+from blascast.sampler.batch.sample import Batch, Sample, State
 from blascast.sampler.errors import StoreError
-from blascast.sampler.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
-from blascast.sampler.noise import floor_of, prevailing_state, sample_of
-from blascast.sampler.sample import Batch, Sample, State
 from blascast.sampler.setup import Setup
 
 from .model_file import model_from_json, model_to_json

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from blascast.algorithms import OPERATIONS, execute, find_operation, find_variant, scalar_calls, trace
 from blascast.algorithms.registry import Operation, define_operation, variant
 from blascast.sampler.errors import UsageError
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import SimulatedBackend
 

@@ -40,13 +40,13 @@ from blascast.examination.system import (
     virtualisation,
 )
 from blascast.sampler.backend import Overhead
+from blascast.sampler.batch.levels import Level
 from blascast.sampler.environment import read_environment
 from blascast.sampler.environment.cgroup import Limits
 from blascast.sampler.environment.frequency import Frequency
 from blascast.sampler.environment.memory import Memory
 from blascast.sampler.environment.topology import Topology
-from blascast.sampler.host import WorkerBackend
-from blascast.sampler.levels import Level
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.resources import allowed_cpus
 from blascast.sampler.simulated import CPUS, MEMORY_BYTES_PER_SECOND, PEAK_FLOPS_PER_SECOND
 

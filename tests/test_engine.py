@@ -13,7 +13,7 @@ from blascast.sampler.call import View, bind
 from blascast.sampler.counters import SOFTWARE, Counters, refusal
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.failure import KernelFailed
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernel import Data, Flag, Inc, Info, Kernel, Ld, Scalar, Size
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.program import (

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from blascast.sampler.call import Call, View, bind
-from blascast.sampler.control import noise_floor
-from blascast.sampler.environment import conditions
-from blascast.sampler.environment.conditions import Conditions
-from blascast.sampler.errors import UsageError
-from blascast.sampler.host import WorkerBackend
-from blascast.sampler.job import sequence_job, warm_job
-from blascast.sampler.kernels import find_kernel
-from blascast.sampler.levels import levels_of
-from blascast.sampler.noise import (
+from blascast.sampler.batch.control import noise_floor
+from blascast.sampler.batch.guard import (
     drift,
     floor_of,
     longest_halts,
@@ -26,10 +18,18 @@ from blascast.sampler.noise import (
     sample_of,
     speeds,
 )
+from blascast.sampler.batch.levels import levels_of
+from blascast.sampler.batch.repetitions import Repetitions
+from blascast.sampler.batch.sample import Batch, Sample
+from blascast.sampler.call import Call, View, bind
+from blascast.sampler.environment import conditions
+from blascast.sampler.environment.conditions import Conditions
+from blascast.sampler.errors import UsageError
+from blascast.sampler.host.backend import WorkerBackend
+from blascast.sampler.job import sequence_job, warm_job
+from blascast.sampler.kernels import find_kernel
 from blascast.sampler.program import Probe, Records, Run, Time
-from blascast.sampler.repetitions import Repetitions
 from blascast.sampler.resources import allowed_cpus
-from blascast.sampler.sample import Batch, Sample
 from blascast.sampler.sampler import SPEED_TOLERANCE, Budget, Progress, Sampler
 from blascast.sampler.simulated import BRANCH_SECONDS, CLOCK_SECONDS, QUIET, Disturbances, SimulatedBackend
 

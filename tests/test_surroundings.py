@@ -58,7 +58,7 @@ sys.addaudithook(lambda event, given: hide(given[0]) if event in ("open", "os.li
 OPEN = """
 from pathlib import Path
 from blascast.sampler.call import View, bind
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.program import Time, buffers_for
 from blascast.sampler.resources import available_memory

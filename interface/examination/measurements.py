@@ -10,14 +10,14 @@ from blascast.models.builder import facts_of
 from blascast.models.sampling import model_ld
 from blascast.sampler.backend import Backend, Overhead
 from blascast.sampler.backends import open_backend
+from blascast.sampler.batch.levels import Level, levels_of
+from blascast.sampler.batch.sample import Batch
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import LibraryError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.levels import Level, levels_of
 from blascast.sampler.program import Time, Touch, buffers_for
 from blascast.sampler.resources import available_memory
-from blascast.sampler.sample import Batch
 from blascast.sampler.sampler import Budget, Progress, Sampler
 from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import SimulatedBackend

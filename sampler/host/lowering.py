@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import program
-from .call import Call, View
-from .errors import LibraryError, UsageError
-from .expression import parse
-from .kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kind, Ld, Option, Scalar, Size, Work
-from .program import Buffer, Operation
-from .setup import Setup
+from .. import program
+from ..call import Call, View
+from ..errors import LibraryError, UsageError
+from ..expression import parse
+from ..kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kind, Ld, Option, Scalar, Size, Work
+from ..program import Buffer, Operation
+from ..setup import Setup
 
 # As in csrc/engine.cdef.h
 OPERATION = np.dtype(

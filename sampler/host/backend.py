@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..backend import Overhead
+from ..call import Call
+from ..counters import EVENTS, Counters, refusal
+from ..errors import LibraryError, UsageError
+from ..failure import KernelFailed
+from ..kernel import COMPLEX
+from ..libraries import library_files
+from ..program import Buffer, Operation, Records, lanes_of
+from ..raw import Shape, completed, mapped
+from ..resources import allowed_cpus, available_memory, claim_cpus
+from ..setup import Setup, SetupRequest, library_from_json, this_machine
 from .addresses import WorkerAddresses
-from .backend import Overhead
-from .call import Call
-from .counters import EVENTS, Counters, refusal
-from .errors import LibraryError, UsageError
-from .failure import KernelFailed
-from .kernel import COMPLEX
-from .libraries import library_files
 from .lowering import LoweredProgram, Lowering, item_bytes
 from .placement import ProgramMemory
 from .process import Died, WorkerProcess
-from .program import Buffer, Operation, Records, lanes_of
-from .raw import Shape, completed, mapped
-from .resources import allowed_cpus, available_memory, claim_cpus
-from .setup import Setup, SetupRequest, library_from_json, this_machine
 
 HANG_SECONDS = 60.0
 TRIAD_BYTES = 24  # of one element of a := b + s c

@@ -1,20 +1,14 @@
-"""The worker process: opens one library and runs programs for the parent (see host.py).
+"""What a worker does for its parent: holds the library and the operands, and runs programs.
 
-Neither it nor what it imports leads to more than the standard library and the engine, so that the library
-under test is the only BLAS in the process. Messages are JSON, and raw bytes for operand contents.
+Messages are JSON, and raw bytes for operand contents.
 """
 
-import contextlib
-import json
 import mmap
 import os
-import signal
-import sys
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
 
-from ._engine import ffi, lib
+from .._engine import ffi, lib
 from .description import describe
 from .refused import Refused
 from .symbols import OpenLibrary
@@ -228,30 +222,3 @@ def empty_call_ticks() -> list[int]:
     lib.bc_run(operations, EMPTY_CALLS, records, ffi.NULL, ffi.new("int64_t *"))
     ticks = sorted(record.ticks for record in records)
     return [ticks[EMPTY_CALLS * percent // 100] for percent in (10, 50, 90)]
-
-
-def serve(connection: Connection, worker: Worker) -> None:
-    """Answers requests until the parent closes the connection."""
-    while True:
-        request = json.loads(connection.recv_bytes())
-        contents = connection.recv_bytes() if request["do"] == "write" else None
-        try:
-            arguments = (request,) if contents is None else (request, contents)
-            answer = getattr(worker, request["do"])(*arguments)
-            reply = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        except Refused as refusal:
-            reply = json.dumps({"refused": str(refusal)}).encode()
-        connection.send_bytes(reply)
-
-
-def main(arguments: list[str]) -> None:
-    """Entry point: descriptors of the connection, of the lifeline, and of the memory for records and programs."""
-    connection, lifeline, records, program = map(int, arguments)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
-    lib.bc_exit_when_closed(lifeline)
-    with contextlib.suppress(EOFError):
-        serve(Connection(connection), Worker(records, program))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from threadpoolctl import ThreadpoolController
 
-from ._engine import ffi
+from .._engine import ffi
 from .symbols import OpenLibrary, file_of, find_symbol
 
 _VERSION_IN_FILE = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")
