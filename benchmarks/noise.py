@@ -42,13 +42,14 @@ from threadpoolctl import threadpool_limits
 from blascast.cli.options import Size, Sizes
 from blascast.cli.output import progress_bar
 from blascast.sampler.backends import open_backend
+from blascast.sampler.batch.guard import longest_halts, prevailing_clocks
+from blascast.sampler.batch.repetitions import Repetitions
+from blascast.sampler.batch.sample import Batch, Measurement
 from blascast.sampler.call import View, bind
 from blascast.sampler.job import Job, warm_job
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.noise import longest_halts, prevailing_clocks
 from blascast.sampler.program import Probe
 from blascast.sampler.resources import allowed_cpus
-from blascast.sampler.sample import Batch, Measurement
 from blascast.sampler.sampler import Budget, OnProgress, Progress, Sampler
 from blascast.sampler.setup import SetupRequest
 
@@ -199,21 +200,27 @@ def judged(n: int, guarded: list[float]) -> str:
 @main.command(name="timeit")
 @click.option("--n", type=Sizes(), default="8,16,32,64,100,200,400,800,1000", show_default=True)
 @click.option("--rounds", type=Size(), default=9, show_default=True, help="Medians of each.")
-@click.option("--repetitions", type=Size(), default=20, show_default=True, help="Samples of a median.")
+@click.option(
+    "--repetitions",
+    type=Size(),
+    default=20,
+    show_default=True,
+    help="Samples of a median; ours may be ten times as many, until it is known to 1 %.",
+)
 @click.option(
     "--burst", type=float, default=0.7, show_default=True, help="Seconds that the competitor runs, and rests."
 )
 @json_option
 def against_timeit(n, rounds, repetitions, burst, as_json):
     """Against timeit on scipy.linalg.blas.dgemm, the same calls, quiet and with a competitor in bursts."""
-    jobs = [gemm_job(size) for size in n]
+    jobs, wanted = [gemm_job(size) for size in n], Repetitions(repetitions, 10 * repetitions, width=0.01)
     frames, remarks = [], []
     with sampling("scipy", Budget(factor=2.0, least_seconds=5.0)) as (sampler, cpu, on_progress):
         for loaded in (False, True):
             ours, theirs = [], []
             with competitor(cpu, burst) if loaded else ExitStack():
                 for _ in range(rounds):  # in turns
-                    batch = sampler.measure(jobs, repetitions, label="ours", on_progress=on_progress)
+                    batch = sampler.measure(jobs, wanted, label="ours", on_progress=on_progress)
                     ours.append([np.median(measurement.seconds) for measurement in batch.measurements])
                     theirs.append([timeit_median(size, repetitions, cpu) for size in n])
             frames.append(rounds_table("competing" if loaded else "quiet", n, np.array(ours), np.array(theirs)))

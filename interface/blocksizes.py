@@ -17,8 +17,8 @@ from blascast.predictors.configurations import (
     check_size,
 )
 from blascast.predictors.replay import Replay
+from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
-from blascast.sampler.sample import State
 from blascast.sampler.setup import Setup
 
 from .report import Column, Report, core_sentence, effort_sentences, milliseconds, percent, setup_json

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from blascast.sampler.errors import LibraryError, UsageError
-from blascast.sampler.inspection import Inspection, inspect_library
+from blascast.sampler.host.inspection import Inspection, inspect_library
 from blascast.sampler.kernel import TYPES, Kernel
 from blascast.sampler.kernels import KERNELS
 from blascast.sampler.libraries import LibraryFiles, found_libraries, library_files

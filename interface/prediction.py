@@ -7,7 +7,7 @@ from blascast.algorithms import Variant, find_operation, find_variant, trace
 from blascast.predictors.configurations import check_block_size, check_size
 from blascast.predictors.ranking import Candidate, candidate
 from blascast.predictors.replay import Replay
-from blascast.sampler.sample import State
+from blascast.sampler.batch.sample import State
 from blascast.sampler.setup import Setup
 
 from .report import Column, Report, core_sentence, effort_sentences, milliseconds, percent, setup_json

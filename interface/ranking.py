@@ -14,7 +14,7 @@ from blascast.predictors.configurations import (
 from blascast.predictors.prediction import Times
 from blascast.predictors.ranking import Candidate, best_candidate, rank_candidates, tie_classes
 from blascast.predictors.verification import Verified, verify
-from blascast.sampler.sample import State
+from blascast.sampler.batch.sample import State
 from blascast.sampler.setup import Setup
 
 from .report import Column, Report, core_sentence, effort_sentences, milliseconds, noise_sentence, percent, setup_json

@@ -15,11 +15,11 @@ from blascast.models.store import Store
 from blascast.predictors.configurations import check_memory
 from blascast.predictors.replay import Replay, by_models, needs_of, replay
 from blascast.sampler.backends import open_backend
+from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.call import View, bind
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.resources import available_memory
-from blascast.sampler.sample import Batch, State
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 from blascast.sampler.setup import SetupRequest
 

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from blascast.sampler.batch.sample import Batch, Measurement, Sample, State
 from blascast.sampler.job import Job, warm_job
-from blascast.sampler.sample import Batch, Measurement, Sample, State
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from .domain import Domain, uncovered

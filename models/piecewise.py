@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from blascast.sampler.sample import State
+from blascast.sampler.batch.sample import State
 
 from .domain import Domain, uncovered
 from .fit import Exponents, design_matrix

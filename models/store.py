@@ -25,10 +25,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import platformdirs
 
+from blascast.sampler.batch.guard import floor_of, prevailing_state, sample_of
+from blascast.sampler.batch.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
+from blascast.sampler.batch.sample import Batch, Sample, State
 from blascast.sampler.errors import StoreError
-from blascast.sampler.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
-from blascast.sampler.noise import floor_of, prevailing_state, sample_of
-from blascast.sampler.sample import Batch, Sample, State
 from blascast.sampler.setup import Setup
 
 from .model_file import model_from_json, model_to_json
@@ -95,6 +95,10 @@ class Store:
     @cached_property
     def _database(self) -> sqlite3.Connection:
         """Opened when first needed: models can be listed without it."""
+        with self._lock():  # SQLite does not wait for another process that turns to write-ahead mode
+            return self._open_database()
+
+    def _open_database(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.home / "samples.sqlite", timeout=_BUSY_SECONDS)
         database.execute("PRAGMA journal_mode = WAL")
         version = _version(database)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from blascast.algorithms import Variant, scalar_calls
 from blascast.models.sampling import fitting_ld
 from blascast.models.summary import summarize
+from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.job import sequence_job
-from blascast.sampler.sample import Batch, State
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from .prediction import Times

@@ -41,6 +41,16 @@ class Backend(Protocol):
         ...
 
     @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that programs run on."""
+        ...
+
+    @property
+    def allowed_cpus(self) -> tuple[int, ...]:
+        """The CPUs that they might run on."""
+        ...
+
+    @property
     def overhead(self) -> Overhead:
         """What timing itself costs."""
         ...
@@ -113,6 +123,23 @@ class Backend(Protocol):
 
     def read(self, buffer: str) -> npt.NDArray[np.floating]:
         """The contents of an operand (rows x columns)."""
+        ...
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth by the triad a := b + s c of STREAM, one thread on each of the given CPUs.
+
+        Parameters
+        ----------
+        cpus : sequence of int
+        memory_bytes : int
+            Of the three arrays together.
+
+        Returns
+        -------
+        float
+            Bytes read and written for a second, the best of several runs; what a processor reads of `a`
+            before it writes is not counted.
+        """
         ...
 
     def close(self) -> None:

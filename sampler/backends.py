@@ -1,7 +1,7 @@
 """The back ends, by the name of the library."""
 
 from .backend import Backend
-from .host import WorkerBackend
+from .host.backend import WorkerBackend
 from .setup import SetupRequest
 from .simulated import SimulatedBackend
 

@@ -140,7 +140,7 @@ def entries_of(operation: Operation) -> int:
     if isinstance(operation, Repeat):
         return 1
     extents = [e for view in views_of(operation) for e in (view.row, view.column, view.rows, view.columns)]
-    return max((int(np.size(extent)) for extent in extents), default=1)
+    return max((1 if isinstance(extent, int) else int(np.size(extent)) for extent in extents), default=1)
 
 
 def entry_of(operation: Operation, index: int) -> Operation:

@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
+from .environment.cgroup import read_limits
+from .environment.memory import read_memory
 from .errors import UsageError
 
 
@@ -51,10 +53,6 @@ def _claim(cpu: int) -> IO[str] | None:
 
 
 def available_memory() -> float:
-    """Bytes that can be allocated without swapping."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        fields = dict(line.split(":", 1) for line in lines)
-        return 1024.0 * int(fields["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        return float("inf")
+    """Bytes that can be allocated without swapping and within the limit of this process's control group."""
+    amounts = (read_memory().available_bytes, read_limits().memory_left_bytes)
+    return float(min((amount for amount in amounts if amount is not None), default=float("inf")))

@@ -8,14 +8,8 @@ from itertools import accumulate
 import numpy as np
 
 from .backend import Backend
-from .conditions import Conditions
-from .control import noise_floor
-from .errors import UsageError
-from .failure import KernelFailed
-from .job import Job, buffers_of
-from .journal import Journal
-from .levels import levels_of
-from .noise import (
+from .batch.control import noise_floor
+from .batch.guard import (
     CALIBRATION_PROBES,
     FREQUENCY_TOLERANCE,
     drift,
@@ -25,10 +19,16 @@ from .noise import (
     sample_of,
     speeds,
 )
+from .batch.journal import Journal
+from .batch.levels import levels_of
+from .batch.queue import Queue
+from .batch.repetitions import Repetitions
+from .batch.sample import Batch, Sample, State
+from .environment.conditions import Conditions
+from .errors import UsageError
+from .failure import KernelFailed
+from .job import Job, buffers_of
 from .program import Operation, Probe, Records, Run
-from .queue import Queue
-from .repetitions import Repetitions
-from .sample import Batch, Sample, State
 from .setup import Setup
 
 # Half-width of levels that are told apart; on bare metal they were seen 1.4 to 3.9 % apart.

@@ -111,6 +111,7 @@ class SimulatedBackend:
         If more threads than its four CPUs are asked for.
     """
 
+    allowed_cpus = tuple(range(CPUS))
     ticks_per_second = TICKS_PER_SECOND
     overhead = Overhead(0.0, 0.0, 0.0, 0.0)
     clock_name = "simulated"
@@ -123,6 +124,7 @@ class SimulatedBackend:
         machine = Machine("simulated processor", "none", (Cache(1, 32 << 10), Cache(2, CACHE_BYTES)))
         library = Library("simulated", "1", "", "", "", 32, "", "")
         self.setup = Setup(machine, library, dtype, threads, pinned=True)
+        self.cpus = tuple(range(threads))
         self.now = 0.0
         self._disturbances = disturbances
         self._random = np.random.default_rng(seed)
@@ -219,6 +221,11 @@ class SimulatedBackend:
     def counter_shares(self) -> dict[str, float]:
         """The share of the time that each event was counted."""
         return dict.fromkeys(self._counters.events, 1.0)
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Its memory has one rate, however many threads ask."""
+        self._pass(memory_bytes / MEMORY_BYTES_PER_SECOND)
+        return MEMORY_BYTES_PER_SECOND
 
     def write(self, buffer: str, values: npt.NDArray[np.floating]) -> None:
         """Not possible: there are no contents."""

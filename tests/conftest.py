@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import QUIET, SimulatedBackend
 

@@ -51,7 +51,7 @@ def test_relative_imports_stay_inside_a_room() -> None:
 
 
 def test_the_worker_imports_no_numpy() -> None:
-    code = "import blascast.sampler.worker, sys; sys.exit('numpy' in sys.modules)"
+    code = "import blascast.sampler.worker.__main__, sys; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-P", "-c", code]).returncode == 0
 
 

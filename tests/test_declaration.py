@@ -12,7 +12,7 @@ from blascast.sampler import kernels
 from blascast.sampler.call import View, bind
 from blascast.sampler.declaration import read_kernels
 from blascast.sampler.errors import UsageError
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernel import Data, Flag, Inc, Info, Integer, Kernel, Ld, Option, Scalar, Size, Work
 from blascast.sampler.program import Run, buffers_for
 

@@ -13,10 +13,10 @@ import pytest
 
 from blascast.models.piecewise import ModelKey
 from blascast.models.store import Store
+from blascast.sampler.batch.journal import Journal
+from blascast.sampler.batch.sample import Sample
 from blascast.sampler.errors import StoreError
-from blascast.sampler.journal import Journal
 from blascast.sampler.raw import Shape
-from blascast.sampler.sample import Sample
 from blascast.sampler.simulated import SimulatedBackend
 
 SETUP = SimulatedBackend().setup
@@ -28,7 +28,7 @@ import sys
 from blascast.models.piecewise import ModelKey
 from blascast.models.store import Store
 from blascast.sampler.call import View, bind
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernel import Data, Kernel, Ld, Size
 from blascast.sampler.sampler import Sampler

@@ -4,6 +4,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from kernels.cases import LARGE, calls_of
 from kernels.counting import ALGORITHMS, count
 
 from blascast.sampler.kernel import Flag, Kernel, Option
@@ -71,3 +72,18 @@ def test_every_kernel_is_counted_or_there_is_a_reason() -> None:
 @pytest.mark.parametrize("name", NOTHING_COMPUTED.split())
 def test_what_computes_nothing_counts_nothing(name: str) -> None:
     assert KERNELS[name].flops == "0"
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_words_are_those_of_the_operands(name: str) -> None:
+    """Once what is read or written, twice what is both; a quarter of it at least: a triangle, a panel written."""
+    kernel = KERNELS[name]
+    for call in calls_of(kernel, kernel.types[0], LARGE):
+        whole = 0
+        for data in kernel.data:
+            view = call.views[data.name]
+            is_number = data.rows == data.columns == "1" and kernel.sizes
+            if data.kind != "integer" and not is_number:
+                whole += view.rows * view.columns * (2 if data.access == "inout" else 1)
+        words = call.byte_count("d") / 8
+        assert 0.25 * whole <= words <= whole + 1

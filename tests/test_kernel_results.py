@@ -9,7 +9,7 @@ from kernels.blas_results import RESULTS
 from kernels.cases import LARGE, SIZES, WIDE, calls_of, executed
 from threadpoolctl import threadpool_limits
 
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernels import KERNELS
 
 assert kernels.lapack_results  # enters its results

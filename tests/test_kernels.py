@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from kernels.cases import calls_of
 
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Data, Flag, Inc, Integer, Kernel, Ld, Option, Size, Work
 from blascast.sampler.kernels import KERNELS, find_kernel, find_routine, register
+from blascast.sampler.simulated import SimulatedBackend
 
 M, N, K = 13, 11, 7
 
@@ -130,3 +132,9 @@ def test_a_size_that_no_operand_tells() -> None:
 def test_a_type_that_a_kernel_lacks() -> None:
     with pytest.raises(UsageError, match="exists for the data types s, d, not 'z'"):
         find_kernel("dot").routine("z")
+
+
+def test_every_kernel_has_a_cost_on_the_simulated_machine(quiet: SimulatedBackend) -> None:
+    for kernel in KERNELS.values():
+        call = calls_of(kernel, kernel.types[-1])[0]
+        assert quiet.warm_seconds(call) > 0

@@ -16,19 +16,19 @@ import blascast
 from blascast import inventory
 from blascast.cli import run
 from blascast.sampler import libraries as discovery
-from blascast.sampler import threads
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.failure import KernelFailed
-from blascast.sampler.host import WorkerBackend
-from blascast.sampler.inspection import inspect_library
+from blascast.sampler.host.backend import WorkerBackend
+from blascast.sampler.host.inspection import inspect_library
 from blascast.sampler.kernel import Data, Flag, Info, Kernel, Ld, Size
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.libraries import LibraryFiles, found_libraries, library_files
 from blascast.sampler.program import Run, buffers_for
 from blascast.sampler.resources import allowed_cpus
 from blascast.sampler.setup import SetupRequest, setup_from_json
-from blascast.sampler.symbols import OpenLibrary
+from blascast.sampler.worker import threads
+from blascast.sampler.worker.symbols import OpenLibrary
 
 # vendor, bits of integers, how complex functions give their value, threading
 REQUIRED = {
@@ -395,7 +395,8 @@ def test_kernels_of_one_library(toys: dict[str, str], capsys: pytest.CaptureFixt
     assert "Integers: 32 bits. Threading: unknown." in out
     assert "Symbols: dgemm_. Values of complex functions: unknown." in out
     report = blascast.describe_library(toys["second"]).to_json()
-    assert [row["dtype"] for row in report["rows"] if row["present"]] == ["d"]
+    present = [(row["kernel"], row["dtype"]) for row in report["rows"] if row["present"]]
+    assert present == [("copy", "d"), ("syrk", "d")]
 
 
 def test_one_library_that_cannot_be_described(capsys: pytest.CaptureFixture[str]) -> None:

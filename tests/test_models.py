@@ -310,11 +310,11 @@ def test_a_partly_measured_point_is_completed(home) -> None:  # type: ignore[no-
     class Interrupted(SimulatedBackend):
         programs = 0
 
-        def run(self, operations):  # type: ignore[no-untyped-def]
+        def run(self, operations, *rest):  # type: ignore[no-untyped-def]
             self.programs += 1
             if self.programs == 3:
                 raise KeyboardInterrupt
-            return super().run(operations)
+            return super().run(operations, *rest)
 
     with pytest.raises(KeyboardInterrupt):
         ModelBuilder(Sampler(Interrupted(disturbances=QUIET)), Store(home)).provide([need])
@@ -358,9 +358,9 @@ def test_what_was_sampled_before_a_failure_is_kept(home) -> None:  # type: ignor
 
         programs = 0
 
-        def run(self, operations):  # type: ignore[no-untyped-def]
+        def run(self, operations, *rest):  # type: ignore[no-untyped-def]
             self.programs += 1
-            records = super().run(operations)
+            records = super().run(operations, *rest)
             if self.programs == 3:
                 raise KernelFailed("dtrsm crashed", records.part(0, len(operations) // 2))
             return records

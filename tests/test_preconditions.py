@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import UsageError
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.job import buffers_of, job_of
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.precondition import Cold, Foreign, Mixed, Touched, Warm, precondition_of, prepare

@@ -60,7 +60,7 @@ def test_models_are_drawn() -> None:
 
 def test_a_diagnosis() -> None:
     report = blascast.doctor(library="simulated")
-    assert {"name", "value", "verdict", "good"} == set(report.to_frame().columns)
+    assert {"name", "value", "verdict", "remedy", "good"} == set(report.to_frame().columns)
 
 
 @pytest.mark.parametrize(

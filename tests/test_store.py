@@ -21,10 +21,10 @@ from blascast.models.parameters import PEISE2017, Parameters
 from blascast.models.piecewise import Model, ModelKey, Piece
 from blascast.models.sampling import Case
 from blascast.models.store import Store
+from blascast.sampler.batch.sample import Sample
 from blascast.sampler.errors import StoreError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.sample import Sample
 from blascast.sampler.sampler import Budget, Sampler
 from blascast.sampler.simulated import QUIET, Disturbances, SimulatedBackend
 

@@ -22,7 +22,7 @@ import blascast
 from blascast.cli import run
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import BlascastError, LibraryError, UsageError
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernel import Argument, Data, Flag, Inc, Ld, Option, Scalar, Size
 from blascast.sampler.kernels import KERNELS, find_kernel
 from blascast.sampler.program import Buffer, Run

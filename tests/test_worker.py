@@ -15,7 +15,7 @@ import pytest
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.failure import KernelFailed
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.job import Job
 from blascast.sampler.kernel import Data, Kernel, Ld, Size
 from blascast.sampler.program import Run, Time, buffers_for
@@ -159,7 +159,7 @@ def test_a_forked_child_does_not_keep_the_worker_alive(toy: Callable[..., str]) 
 
 PARENT = """
 import sys, time
-from blascast.sampler.host import WorkerBackend
+from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.setup import SetupRequest
 backend = WorkerBackend(SetupRequest(sys.argv[1]))
 print(backend.process_id, flush=True)

@@ -5,6 +5,7 @@ options   what verbs have in common
 output    progress, tables, JSON
 """
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -80,5 +81,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _explain(message: str, status: int) -> int:
-    click.echo(f"blascast: {message}", err=True)
+    with contextlib.suppress(OSError):  # the error stream may be full or gone; the status is not
+        click.echo(f"blascast: {message}", err=True)
     return status

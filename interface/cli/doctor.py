@@ -11,7 +11,9 @@ from .output import progress_bar, show
 @click.command()
 @setup_options
 def doctor(as_json: bool, **setup: Any) -> None:
-    """Examine this machine: processor, load, clock, libraries, peak, noise.
+    """Examine this machine: processor, limits, clock, libraries, peak, memory, noise.
+
+    Takes about twenty seconds. Doubtful findings are marked, and come with what helps.
 
     \b
     Examples:

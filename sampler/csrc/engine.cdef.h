@@ -7,6 +7,7 @@
  * clock.c     bc_now, bc_ticks_per_second, bc_clock_name, bc_cpu, bc_nothing
  * probe.c     bc_probe, bc_usage
  * memory.c    bc_allocate, bc_fill, bc_copy, bc_touch, bc_flush
+ * bandwidth.c bc_triad_ticks
  * library.c   bc_open, bc_symbol, bc_file_of, bc_import_*, bc_exit_when_closed
  *
  * Ticks are those of the finest clock of the machine (see clock.c).
@@ -124,6 +125,10 @@ void bc_fill(void *data, int structure, int numbers, int64_t rows, int64_t colum
 void bc_copy(char *target, const char *source, int64_t column_bytes, int64_t columns, int64_t stride_bytes);
 void bc_touch(const char *target, int64_t column_bytes, int64_t columns, int64_t stride_bytes);
 int bc_flush(const char *target, int64_t column_bytes, int64_t columns, int64_t stride_bytes);
+
+/* Ticks of the fastest of several triads by `threads` threads, one on each of `cpus`, on three arrays of `elements`
+ * doubles for every thread; -1 where memory or threads are lacking. */
+int64_t bc_triad_ticks(const int32_t *cpus, int threads, int64_t elements, int repetitions);
 
 void *bc_open(const char *path); /* NULL: see bc_open_error */
 const char *bc_open_error(void);

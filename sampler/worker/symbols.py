@@ -6,7 +6,7 @@ Part of the worker: nothing but the standard library and the engine is imported.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ._engine import ffi, lib
+from .._engine import ffi, lib
 from .refused import Refused
 
 PREFIXES = ("", "scipy_")

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-PROC_STAT = Path("/proc/stat")
+from .files import parse_int, read_text
+
+ROOT = Path("/")
 _STEAL = 8  # of the fields of a CPU's line; see proc(5)
 
 
@@ -26,9 +28,9 @@ class Conditions:
     load: float | None
 
     @classmethod
-    def now(cls) -> Self:
-        """The steal time since the machine started, and the load."""
-        return cls(_steal_seconds(), _load())
+    def now(cls, root: Path | None = None) -> Self:
+        """The steal time since the machine started, and the load, as told below a root folder."""
+        return cls(_steal_seconds(root or ROOT), _load(root or ROOT))
 
     def since(self, earlier: "Conditions") -> "Conditions":
         """The steal time between two moments, and the load at the later one."""
@@ -37,15 +39,14 @@ class Conditions:
         return Conditions(self.steal_seconds - earlier.steal_seconds, self.load)
 
 
-def _steal_seconds() -> float | None:
-    try:
-        return int(PROC_STAT.read_text().split("\n", 1)[0].split()[_STEAL]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return None
+def _steal_seconds(root: Path) -> float | None:
+    fields = (read_text(root / "proc/stat") or "").split("\n", 1)[0].split()
+    ticks = parse_int(fields[_STEAL]) if len(fields) > _STEAL else None
+    return ticks / os.sysconf("SC_CLK_TCK") if ticks is not None else None
 
 
-def _load() -> float | None:
+def _load(root: Path) -> float | None:
     try:
-        return os.getloadavg()[0]
-    except OSError:
+        return float((read_text(root / "proc/loadavg") or "").split()[0])
+    except (ValueError, IndexError):
         return None

@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from .conditions import Conditions
-from .job import Job
+from ..job import Job
+from ..setup import Setup
+from ..environment.conditions import Conditions
 from .levels import Level
 from .repetitions import Interval, Stopped
-from .setup import Setup
 
 State = Literal["free", "busy", "mixed"]
 Verdict = Literal["ok", "preempted", "migrated", "halted", "other clock", "other state"]

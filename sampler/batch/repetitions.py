@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc
 
-from .errors import UsageError
+from ..errors import UsageError
 
 Stopped = Literal["width", "count", "budget"]
 

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..program import Records
 from .levels import levels_of, prevailing
-from .program import Records
 from .sample import CLOCK_TOLERANCE, Sample, State
 
 CALIBRATION_PROBES = 500

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ._engine import ffi
+from .._engine import ffi
 from .symbols import OpenLibrary, call
 
 WARM_UP_SIZE = 512  # of a dgemm that every library divides among its threads

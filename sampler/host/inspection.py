@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .errors import LibraryError
-from .libraries import LibraryFiles
+from ..errors import LibraryError
+from ..libraries import LibraryFiles
+from ..setup import Library, library_from_json
 from .process import Died, WorkerProcess
-from .setup import Library, library_from_json
 
 OPENING_SECONDS = 60.0
 

@@ -4,20 +4,20 @@ Everything is vectorised over the entries of array-valued calls, and each operat
 however often programs repeat it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from . import program
-from .call import Call, View
-from .errors import LibraryError, UsageError
-from .expression import parse
-from .kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kind, Ld, Option, Scalar, Size, Work
-from .program import Buffer, Operation
-from .setup import Setup
+from .. import program
+from ..call import Call, View
+from ..errors import LibraryError, UsageError
+from ..expression import parse
+from ..kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kind, Ld, Option, Scalar, Size, Work
+from ..program import Buffer, Operation
+from ..setup import Setup
 
 # As in csrc/engine.cdef.h
 OPERATION = np.dtype(
@@ -318,17 +318,18 @@ class Lowering:
         lengths: list[tuple[Any, bool]] = []
         infos: tuple[tuple[Call, Integers], ...] = ()
         slots = 0
-        values = {**call.flags, **call.sizes}
+        views, flags, scalars = call.views, call.flags, call.scalars
+        values = {**flags, **call.sizes}
         for argument in call.kernel.arguments_for(self._setup.dtype):
             match argument:
                 case Flag(name):
-                    columns.append((self.pool.place(str(call.flags[name]).encode()), True))
+                    columns.append((self.pool.place(str(flags[name]).encode()), True))
                     lengths.append((1, False))
                 case Scalar(name, kind):
-                    columns.append((self._scalar(call.scalars[name], kind), True))
+                    columns.append((self._scalar(scalars[name], kind), True))
                 case Data(name):
-                    index, element = self._place(call.views[name])
-                    item = self._item_bytes(self.find(call.views[name].buffer)[1].kind)
+                    index, element = self._place(views[name])
+                    item = self._item_bytes(self.find(views[name].buffer)[1].kind)
                     columns.append((self._addresses.buffer(index) + element * item, False))
                 case Work(_, elements):
                     most = int(np.max(parse(elements).evaluate(values), initial=1))
@@ -339,7 +340,7 @@ class Lowering:
                     infos = ((call, places),)
                     columns.append((places, True))
                 case _:
-                    columns.append((self.pool.places(np.asarray(_integer(argument, call, values))), True))
+                    columns.append((self.pool.places(np.asarray(_integer(argument, views, values))), True))
         return columns + lengths, infos
 
     def _scalar(self, value: complex, kind: Kind) -> int:
@@ -381,13 +382,12 @@ class Lowering:
         """The operand of a view, and its first element (or that of each entry)."""
         index, buffer = self.find(view.buffer)
         first = view.row + view.column * view.ld
+        wrong = [extent < 0 for extent in (view.row, view.column, view.rows, view.columns)]
         if view.ld == buffer.ld:
-            inside = np.all(view.row + view.rows <= buffer.rows)
-            inside = inside and np.all(view.column + view.columns <= buffer.columns)
+            wrong += [view.row + view.rows > buffer.rows, view.column + view.columns > buffer.columns]
         else:  # the same memory with another leading dimension, as Fortran allows
-            inside = np.all(first + view.rows + (view.columns - 1) * view.ld <= buffer.elements)
-        least = min(int(np.min(extent, initial=0)) for extent in (view.row, view.column, view.rows, view.columns))
-        if not inside or least < 0:
+            wrong.append(first + view.rows + (view.columns - 1) * view.ld > buffer.elements)
+        if any(one if isinstance(one, bool) else np.any(one) for one in wrong):
             raise UsageError(f"the view {view} is not inside the operand of {buffer.rows}x{buffer.columns}")
         return index, first
 
@@ -404,19 +404,18 @@ def item_bytes(kind: Kind, dtype: str, integer_bits: int) -> int:
     return ITEM_BYTES[dtype]
 
 
-def _integer(argument: Any, call: Call, values: dict[str, Any]) -> Any:
+def _integer(argument: Any, views: dict[str, View], values: dict[str, Any]) -> Any:
+    """The value of an integer argument, for every entry."""
     match argument:
-        case Size(name):
-            return call.sizes[name]
-        case Option(name):
-            return call.flags[name]
+        case Size(name) | Option(name):
+            return values[name]
         case Integer(_, value):
             return parse(value).evaluate(values)
         case Ld(_, of):
-            return max(1, call.views[of].ld)
+            return max(1, views[of].ld)
         case Inc(_, of):
-            return max(1, call.views[of].increment)
-    raise UsageError(f"{call.kernel.name}: {argument} cannot be passed to a routine")
+            return max(1, views[of].increment)
+    raise UsageError(f"{argument} cannot be passed to a routine")
 
 
 def _rows(entries: int, kind: int) -> Rows:
@@ -429,23 +428,32 @@ def _wordless(rows: Rows, source: Operation) -> Lowered:
     return Lowered(rows, np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.bool_), (source,))
 
 
-def _joined(
-    parts: Sequence[Lowered], shape: Callable[[Rows], Rows] = np.ravel
-) -> tuple[Rows, Words, npt.NDArray[np.bool_]]:
+def _joined(parts: Sequence[Lowered]) -> tuple[Rows, Words, npt.NDArray[np.bool_]]:
     """The rows of several operations one after another, with their words."""
-    offset, rows = 0, []
+    rows = np.empty(sum(part.rows.size for part in parts), dtype=OPERATION)
+    first = offset = 0
     for part in parts:
-        shifted = part.rows.copy()
-        shifted["words"] += np.uint64(offset)
-        rows.append(shape(shifted))
-        offset += 8 * len(part.words)
-    words = np.concatenate([part.words for part in parts]) if parts else np.zeros(0, dtype=np.uint64)
-    pooled = np.concatenate([part.pooled for part in parts]) if parts else np.zeros(0, dtype=np.bool_)
-    return np.concatenate(rows, axis=-1) if rows else np.zeros(0, dtype=OPERATION), words, pooled
+        end = first + part.rows.size
+        rows[first:end] = part.rows.ravel()
+        rows["words"][first:end] += np.uint64(offset)
+        first, offset = end, offset + 8 * len(part.words)
+    return rows, *_joined_words(parts)
+
+
+def _joined_words(parts: Sequence[Lowered]) -> tuple[Words, npt.NDArray[np.bool_]]:
+    words = [np.zeros(0, dtype=np.uint64), *(part.words for part in parts)]
+    pooled = [np.zeros(0, dtype=np.bool_), *(part.pooled for part in parts)]
+    return np.concatenate(words), np.concatenate(pooled)
 
 
 def _side_by_side(parts: Sequence[Lowered], entries: int) -> Lowered:
     """Operations that follow each other in every entry."""
-    rows, words, pooled = _joined(parts, lambda rows: np.broadcast_to(rows, (entries, rows.shape[1])))
+    rows = np.empty((entries, sum(part.rows.shape[1] for part in parts)), dtype=OPERATION)
+    first = offset = 0
+    for part in parts:
+        end = first + part.rows.shape[1]
+        rows[:, first:end] = part.rows
+        rows["words"][:, first:end] += np.uint64(offset)
+        first, offset = end, offset + 8 * len(part.words)
     sources = tuple(source for part in parts for source in part.sources)
-    return Lowered(rows, words, pooled, sources, tuple(info for part in parts for info in part.infos))
+    return Lowered(rows, *_joined_words(parts), sources, tuple(info for part in parts for info in part.infos))

@@ -1,6 +1,7 @@
 """Vendors of BLAS libraries: how each tells what it is, and how many threads it is to use.
 
-Part of the worker: nothing but the standard library and the engine is imported.
+Part of the worker: nothing but the standard library, the engine and threadpoolctl, which has no
+BLAS, is imported.
 """
 
 import re
@@ -9,7 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ._engine import ffi
+from threadpoolctl import ThreadpoolController
+
+from .._engine import ffi
 from .symbols import OpenLibrary, file_of, find_symbol
 
 _VERSION_IN_FILE = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")
@@ -191,18 +194,22 @@ class ATLAS(Vendor):
 
 
 class OpenMP(Vendor):
-    """A library that tells nothing but needs an OpenMP runtime: that is asked."""
+    """A library that tells nothing but needs an OpenMP runtime: that is asked, through threadpoolctl."""
 
     signature = "omp_set_num_threads"
     threading = "OpenMP"
 
     def set_threads(self, threads: int) -> None:
         """Sets the number of threads of the runtime."""
-        self._call("void", "omp_set_num_threads", "int", threads)
+        for runtime in self._runtimes():
+            runtime.set_num_threads(threads)
 
     def threads(self) -> int:
         """The number of threads in force."""
-        return int(self._call("int", "omp_get_max_threads"))
+        return max((int(runtime.num_threads) for runtime in self._runtimes()), default=1)
+
+    def _runtimes(self) -> list[Any]:
+        return list(ThreadpoolController().select(user_api="openmp").lib_controllers)
 
 
 # FlexiBLAS comes first: it has names of others as aliases.

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .job import Job
-from .noise import longest_halts, prevailing_clocks
-from .program import Operation
+from ..job import Job
+from ..program import Operation
+from .guard import longest_halts, prevailing_clocks
 from .repetitions import Interval, Repetitions
 from .sample import Measurement, Sample, State
 

@@ -5,31 +5,41 @@ import json
 import mmap
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..backend import Overhead
+from ..call import Call
+from ..counters import EVENTS, Counters, refusal
+from ..errors import LibraryError, UsageError
+from ..failure import KernelFailed
+from ..kernel import COMPLEX
+from ..libraries import library_files
+from ..program import Buffer, Operation, Records, lanes_of
+from ..raw import Shape, completed, mapped
+from ..resources import allowed_cpus, available_memory, claim_cpus
+from ..setup import Setup, SetupRequest, library_from_json, this_machine
 from .addresses import WorkerAddresses
-from .backend import Overhead
-from .call import Call
-from .counters import EVENTS, Counters, refusal
-from .errors import LibraryError, UsageError
-from .failure import KernelFailed
-from .kernel import COMPLEX
-from .libraries import library_files
 from .lowering import LoweredProgram, Lowering, item_bytes
 from .placement import ProgramMemory
 from .process import Died, WorkerProcess
-from .program import Buffer, Operation, Records, lanes_of
-from .raw import Shape, completed, mapped
-from .resources import allowed_cpus, available_memory, claim_cpus
-from .setup import Setup, SetupRequest, library_from_json, this_machine
 
 HANG_SECONDS = 60.0
+TRIAD_BYTES = 24  # of one element of a := b + s c
+TRIAD_REPETITIONS = 5
 _ILLEGAL = re.compile(r"[Oo]n entry to\s+(\w+)\s*,?\s*parameter number\s+(\d+)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A program that the engine can start: as it was lowered, and the address of its operations."""
+
+    lowered: LoweredProgram
+    address: int
 
 
 class WorkerBackend:
@@ -86,6 +96,16 @@ class WorkerBackend:
         return str(self._opened["clock"])
 
     @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that the worker is pinned to."""
+        return tuple(self._cpus)
+
+    @property
+    def allowed_cpus(self) -> tuple[int, ...]:
+        """The CPUs that this process may use."""
+        return tuple(allowed_cpus())
+
+    @property
     def process_id(self) -> int | None:
         """The worker's, while it lives."""
         return self._process.popen.pid if self._process else None
@@ -113,25 +133,30 @@ class WorkerBackend:
         self._lowering.lower([operation])
         self._start_team([operation])
 
+    def prepare(self, operations: Sequence[Operation]) -> Prepared:
+        """Places a program where the engine can run it, until another is placed."""
+        self._alive()
+        lowered = self._lowering.lower(operations)
+        self._start_team(operations)
+        return Prepared(lowered, self._memory.place(lowered, self._lowering.pool.contents()))
+
     def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program; see `Backend.run`."""
         process = self._alive()
-        lowered = self._lowering.lower(operations)
-        self._start_team(operations)
-        address = self._memory.place(lowered, self._lowering.pool.contents())
-        request = {"do": "run", "operations": address, "count": len(lowered.rows)}
+        prepared = self.prepare(operations)
+        rows = prepared.lowered.rows
+        request = {"do": "run", "operations": prepared.address, "count": len(rows)}
         with left_in.open("w+b") if left_in else contextlib.nullcontext(process.records) as file:
-            shape = self.raw_shape(len(lowered.rows))
+            shape = self.raw_shape(len(rows))
             with mapped(file, shape) as shared:
                 try:
                     self._ask({**request, "left_in": str(left_in) if left_in else None}, shared)
                 except Died as death:
                     records = completed(shared, shape)
-                    raise self._failure(
-                        lowered.source(min(len(records), len(lowered.rows) - 1)), death, records
-                    ) from None
+                    failed = prepared.lowered.source(min(len(records), len(rows) - 1))
+                    raise self._failure(failed, death, records) from None
                 records = completed(shared, shape)
-        self._check_calls(lowered, process, records)
+        self._check_calls(prepared.lowered, process, records)
         return records
 
     def raw_shape(self, operations: int) -> Shape:
@@ -168,6 +193,17 @@ class WorkerBackend:
         whole = self._zeros(shape)
         whole[: shape.elements] = np.frombuffer(self._transfer({"do": "read", "buffer": index}), dtype=whole.dtype)
         return np.array(whole.reshape(shape.columns, shape.ld)[:, : shape.rows].T, order="F")
+
+    def triad_bytes_per_second(self, cpus: Sequence[int], memory_bytes: int) -> float:
+        """Memory bandwidth of threads on the given CPUs; see `Backend.triad_bytes_per_second`."""
+        self._alive()
+        elements = max(1, memory_bytes // (TRIAD_BYTES * len(cpus)))
+        request = {"do": "triad", "cpus": list(cpus), "elements": elements, "repetitions": TRIAD_REPETITIONS}
+        try:
+            ticks = self._ask(request)["ticks"]
+        except Died as death:
+            raise LibraryError(f"measuring the memory's bandwidth failed: the worker {death}") from None
+        return TRIAD_BYTES * elements * len(cpus) * self.ticks_per_second / float(ticks)
 
     def close(self) -> None:
         """Ends the worker and gives its CPUs back; no program can be run any more."""

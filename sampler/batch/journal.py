@@ -16,8 +16,8 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import IO, Any
 
-from .program import Records
-from .raw import Shape, completed
+from ..program import Records
+from ..raw import Shape, completed
 from .sample import Sample
 
 SUFFIX = ".journal"

@@ -1,20 +1,14 @@
-"""The worker process: opens one library and runs programs for the parent (see host.py).
+"""What a worker does for its parent: holds the library and the operands, and runs programs.
 
-Neither it nor what it imports leads to more than the standard library and the engine, so that the library
-under test is the only BLAS in the process. Messages are JSON, and raw bytes for operand contents.
+Messages are JSON, and raw bytes for operand contents.
 """
 
-import contextlib
-import json
 import mmap
 import os
-import signal
-import sys
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
 
-from ._engine import ffi, lib
+from .._engine import ffi, lib
 from .description import describe
 from .refused import Refused
 from .symbols import OpenLibrary
@@ -89,8 +83,8 @@ class Worker:
 
     def allocate(self, request: dict[str, Any]) -> dict[str, Any]:
         """Replaces operands (to keep: but those of the same shape and name) by new, seeded ones, in no cache."""
-        there = dict(zip(map(json.dumps, self.shapes), self.buffers, strict=False))
-        shapes = [json.dumps(shape) for shape in request["buffers"]]
+        there = dict(zip(map(str, self.shapes), self.buffers, strict=False))
+        shapes = [str(shape) for shape in request["buffers"]]
         stay = {shape: there.pop(shape) for shape in shapes if request["keep"] and shape in there}
         for memory in (*there.values(), *self.originals, *self.scratches):
             lib.bc_release(memory)
@@ -175,6 +169,14 @@ class Worker:
         size = self.shapes[index]["elements"] * NUMBER_BYTES[self._numbers(index)]
         return bytes(ffi.buffer(ffi.cast("char *", self.buffers[index]), size))
 
+    def triad(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs the triad on threads pinned to the given CPUs, for the memory's bandwidth."""
+        cpus = ffi.new("int32_t[]", request["cpus"])
+        ticks = lib.bc_triad_ticks(cpus, len(cpus), request["elements"], request["repetitions"])
+        if ticks < 0:
+            raise Refused(f"no memory or no threads for a triad on {len(cpus)} CPUs; use fewer threads")
+        return {"ticks": ticks}
+
     def program(self, request: dict[str, Any]) -> dict[str, Any]:
         """Maps the memory in which the parent places programs."""
         self.mapped = mmap.mmap(self.program_descriptor, request["bytes"])
@@ -223,30 +225,3 @@ def empty_call_ticks() -> list[int]:
     lib.bc_run(operations, EMPTY_CALLS, records, ffi.NULL, ffi.new("int64_t *"))
     ticks = sorted(record.ticks for record in records)
     return [ticks[EMPTY_CALLS * percent // 100] for percent in (10, 50, 90)]
-
-
-def serve(connection: Connection, worker: Worker) -> None:
-    """Answers requests until the parent closes the connection."""
-    while True:
-        request = json.loads(connection.recv_bytes())
-        contents = connection.recv_bytes() if request["do"] == "write" else None
-        try:
-            arguments = (request,) if contents is None else (request, contents)
-            answer = getattr(worker, request["do"])(*arguments)
-            reply = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        except Refused as refusal:
-            reply = json.dumps({"refused": str(refusal)}).encode()
-        connection.send_bytes(reply)
-
-
-def main(arguments: list[str]) -> None:
-    """Entry point: descriptors of the connection, of the lifeline, and of the memory for records and programs."""
-    connection, lifeline, records, program = map(int, arguments)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
-    lib.bc_exit_when_closed(lifeline)
-    with contextlib.suppress(EOFError):
-        serve(Connection(connection), Worker(records, program))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

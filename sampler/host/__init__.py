@@ -1,0 +1,8 @@
+"""The parent's side of a worker: a back end that outlives crashes of the library under test.
+
+backend                    runs programs, explains what fails
+process                    a worker process: started, asked, watched, ended
+lowering                   programs as the engine reads them
+addresses, placement       where things are in the worker's memory; where programs are put
+inspection                 what a library is, asked of a worker of its own
+"""
