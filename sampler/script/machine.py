@@ -70,7 +70,7 @@ class Machine:
         Raises
         ------
         BlascastError
-            If it cannot be executed; then it has no effect.
+            If it cannot be executed.
         """
         match statement:
             case say.Allocate():

@@ -14,6 +14,7 @@ from .statements import Allocate, Letter, Offset, Operand, Scratch
 
 INTEGER = "i"
 WIDEST_INTEGER_BYTES = 8
+ADDRESSABLE_BYTES = 2.0**47
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,9 @@ class Memory:
         self._asked_for: dict[str, Structure] = {}
         self._needed: dict[str, Structure] = {}
         self._kinds: dict[str, dict[str, Kind]] = {}  # by name and data type of the calls
-        self._bytes_left = available_memory() / 2  # every operand may have a second copy, to restore from
+        self._bytes_left = (
+            min(available_memory(), ADDRESSABLE_BYTES) / 2
+        )  # every operand may have a second copy, to restore from
 
     def allocate(self, statement: Allocate) -> None:
         """Makes named memory; it is filled when it is first used.

@@ -13,7 +13,7 @@ Mode = Literal["visible", "hidden", "untimed"]
 Letter = str  # of a data type, or i for integers
 
 LETTERS = (*TYPES, "i")
-MOST = 2**63 - 1
+MOST = 2**48  # of every integer: more than memory can be, and products with bytes fit into 64 bits
 _NAME = re.compile(r"(?!_$)[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
 
 
@@ -228,7 +228,7 @@ class Load:
     path: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str) or not self.path:
+        if not isinstance(self.path, str) or not self.path or not self.path.isprintable():
             raise UsageError(f"kernels takes the path of a file, got {short(self.path)}")
 
 
@@ -266,7 +266,7 @@ def check_names(verb: str, names: Any) -> None:
 
 
 def check_natural(what: str, value: Any) -> int:
-    """An integer that is not negative and fits into 64 bits.
+    """An integer from 0 to 2^48.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def check_natural(what: str, value: Any) -> int:
         If it is none.
     """
     if not _is_integer(value) or not 0 <= value <= MOST:
-        raise UsageError(f"{what} must be an integer that is not negative, got {short(value)}")
+        raise UsageError(f"{what} must be an integer from 0 to 2^48, got {short(value)}")
     return int(value)
 
 

@@ -1,6 +1,6 @@
 """Plays a stream: bytes in, results out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO
 
 from ..errors import BlascastError, UsageError
@@ -29,8 +29,8 @@ def play(stream: IO[bytes], machine: Machine, keep_going: bool = False) -> Itera
     """
     line = 0
     for line, text in numbered(stream):
-        yield from _guarded(line, lambda: _execute(machine, line, text), keep_going)  # noqa: B023 (used at once)
-    yield from _guarded(line, machine.finish, keep_going)
+        yield from _guarded(line, _execute(machine, line, text), keep_going)
+    yield from _guarded(line, machine.finish(), keep_going)
 
 
 def _execute(machine: Machine, line: int, text: str | UsageError) -> Iterator[list[Output]]:
@@ -41,9 +41,9 @@ def _execute(machine: Machine, line: int, text: str | UsageError) -> Iterator[li
         yield from machine.do(line, statement)
 
 
-def _guarded(line: int, action: Callable[[], Iterator[list[Output]]], keep_going: bool) -> Iterator[list[Output]]:
+def _guarded(line: int, batches: Iterator[list[Output]], keep_going: bool) -> Iterator[list[Output]]:
     try:
-        for batch in action():
+        for batch in batches:
             for output in batch:
                 if isinstance(output, Failure) and isinstance(output.error, UsageError) and not keep_going:
                     line = output.line

@@ -18,7 +18,7 @@ _SCRATCH = re.compile(r"\[([0-9]{1,19})\]")
 
 
 def integer(text: str, what: str = "a size") -> int:
-    """An integer of 64 bits.
+    """An integer from -2^48 to 2^48.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def integer(text: str, what: str = "a size") -> int:
         If the text is none.
     """
     if not _INTEGER.fullmatch(text) or abs(int(text)) > MOST:
-        raise UsageError(f"{what} must be an integer, got {short(text)}")
+        raise UsageError(f"{what} must be an integer of at most 2^48, got {short(text)}")
     return int(text)
 
 
