@@ -35,7 +35,7 @@ def sample(
     there; what was measured before has been printed).
 
     \b
-    Example:
+    Examples:
       blascast sample <<'END'
       allocate A d 1000 1000
       allocate B d 1000 1000
