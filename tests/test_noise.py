@@ -495,21 +495,21 @@ def test_a_migrated_sample_does_not_count(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_changes_of_the_frequency_are_kept_out_of_short_calls(seed: int) -> None:
-    backend = SimulatedBackend(disturbances=Disturbances(jitter=0.005, halts=0.35), seed=seed)
+    backend = SimulatedBackend(disturbances=Disturbances(jitter=0.005, halts=0.2), seed=seed)
     short, long = warm_job(gemm(32)), warm_job(gemm(400))
     batch = Sampler(backend, seed=seed, budget=Budget(least_seconds=30.0)).measure([short, long], 60)
     truth = backend.warm_seconds(short.calls[0])
     assert np.median(batch.measurements[0].seconds) == pytest.approx(truth, rel=0.01)
     assert np.max(batch.measurements[0].seconds) < 1.1 * truth
-    assert np.mean([s.seconds > 1.5 * truth for s in batch.measurements[0].samples]) > 0.2
-    assert batch.verdicts["halted"] > 30
+    assert np.mean([s.seconds > 1.5 * truth for s in batch.measurements[0].samples]) > 0.1
+    assert batch.verdicts["halted"] > 15
     assert len(batch.measurements[1].samples) == 60  # a few microseconds are nothing to it
 
 
 def test_halts_that_always_come_are_part_of_the_call() -> None:
     short, never = [sample(1.0, halt=1.3e-6)] * 10, [sample(1.0, halt=1.3e-6)] * 10
     short = [replace(s, seconds=1e-5) for s in short]
-    some = [*short[:8], *(replace(s, halt=0.1e-6) for s in short[:2])]
+    some = [*short[:4], *(replace(s, halt=0.1e-6) for s in short[:6])]
     assert longest_halts([short, some, never, []], 0.1e-6) == [None, pytest.approx(0.9e-6), None, None]
 
 

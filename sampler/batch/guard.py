@@ -35,7 +35,7 @@ ENOUGH_FREE = 0.25
 ENOUGH_BUSY = 0.5
 QUICK_PART = 0.1
 FREQUENCY_TOLERANCE = 0.02  # half-width of levels that are told apart: a step of turbo is about 5 %
-ENOUGH_UNHALTED = 0.1
+ENOUGH_UNHALTED = 0.5
 HALT_SECONDS = 0.8e-6
 HALTS_MATTER_SECONDS = 0.5e-3
 WINDOW_SAMPLES = 25
@@ -128,7 +128,7 @@ def prevailing_clocks(samples: Sequence[Sequence[Sample]]) -> list[float | None]
 def longest_halts(samples: Sequence[Sequence[Sample]], usual: float) -> list[float | None]:
     """The longest halt with which samples of each job should count, seconds; None: any.
 
-    Any of a job that takes so long that halts do not matter, or that hardly ever comes without.
+    Any of a job that takes so long that halts do not matter, or that mostly comes with one.
 
     Parameters
     ----------
