@@ -6,6 +6,7 @@
 
 rank, predict, blocksize   answer questions; what is missing is measured and kept
 list_models                lists what is kept
+sample                     times calls that lines of text list
 doctor                     examines this machine
 libraries                  lists its BLAS and LAPACK libraries; describe_library is about one
 """
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .inventory import describe_library, libraries
     from .prediction import predict
     from .ranking import rank
+    from .sampling import sample
     from .stored import list_models
 
     __version__: str
@@ -37,6 +39,7 @@ __all__ = [
     "list_models",
     "predict",
     "rank",
+    "sample",
 ]
 
 _HOMES = {
@@ -44,6 +47,7 @@ _HOMES = {
     "predict": ".prediction",
     "blocksize": ".blocksizes",
     "list_models": ".stored",
+    "sample": ".sampling",
     "doctor": ".examination",
     "libraries": ".inventory",
     "describe_library": ".inventory",

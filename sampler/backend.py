@@ -65,8 +65,20 @@ class Backend(Protocol):
         """Which clock it is."""
         ...
 
-    def allocate(self, buffers: Sequence[Buffer]) -> None:
-        """Replaces all operands by new ones."""
+    def allocate(self, buffers: Sequence[Buffer], keep: bool = False) -> None:
+        """Replaces all operands by new ones; with `keep`, those that are there already stay as they are."""
+        ...
+
+    def check(self, operation: Operation) -> None:
+        """Makes sure that an operation can be run.
+
+        Raises
+        ------
+        UsageError
+            If a view is not inside its operand, or there are more lanes than CPUs.
+        LibraryError
+            If the library lacks a routine.
+        """
         ...
 
     def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:

@@ -24,7 +24,7 @@ from .backend import Overhead
 from .call import Call, View
 from .counters import SOFTWARE, Counters, refusal
 from .errors import UsageError
-from .program import Buffer, Operation, Records, unrolled
+from .program import Buffer, Operation, Records, lanes_of, unrolled
 from .raw import Shape
 from .setup import Cache, Library, Machine, Setup
 
@@ -140,10 +140,22 @@ class SimulatedBackend:
         free = disturbances.free_seconds if disturbances.busy_seconds else float("inf")
         self._state_ends = self._random.exponential(free)
 
-    def allocate(self, buffers: Sequence[Buffer]) -> None:
-        """Forgets what was cached, and the pages of operands."""
-        self._cached.clear()
-        self._touched.clear()
+    def allocate(self, buffers: Sequence[Buffer], keep: bool = False) -> None:
+        """Forgets what was cached, and the pages, of operands that do not stay."""
+        names = {buffer.name for buffer in buffers} if keep else set()
+        self._cached = {name: size for name, size in self._cached.items() if name in names}
+        self._touched &= names
+
+    def check(self, operation: Operation) -> None:
+        """Makes sure that there are as many CPUs as an operation has lanes.
+
+        Raises
+        ------
+        UsageError
+            If there are not.
+        """
+        if lanes_of(operation) > CPUS:
+            raise UsageError(f"{lanes_of(operation)} lanes need as many CPUs, the simulated machine has {CPUS}")
 
     def run(self, operations: Sequence[Operation], left_in: Path | None = None) -> Records:
         """Runs a program on the simulated clock; nothing is left in a file, as it takes no time."""
@@ -169,8 +181,7 @@ class SimulatedBackend:
                 row = _Row(self.now, seconds=self._call_seconds(call))
                 self._pass(row.seconds)
             case program.Parallel(lanes):
-                if len(lanes) > CPUS:
-                    raise UsageError(f"{len(lanes)} lanes need as many CPUs, the simulated machine has {CPUS}")
+                self.check(operation)
                 row = _Row(self.now, seconds=max(sum(map(self._call_seconds, lane)) for lane in lanes))
                 self._pass(row.seconds)
             case program.Probe(gap) if self.now - self._last_probe >= gap:

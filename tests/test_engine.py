@@ -145,7 +145,7 @@ def test_contents_are_written_and_read_with_gaps_between_columns(real: WorkerBac
 def test_a_view_outside_its_operand_is_refused(real: WorkerBackend) -> None:
     real.allocate([Buffer("A", 8, 8, 8)])
     negative = View("A", 4, 4, -4, 4, 8)
-    for outside in (View("A", 4, 0, 5, 2, 8), View("A", 0, 7, 2, 2, 8), View("A", 0, 0, 2, 2, 16), negative):
+    for outside in (View("A", 4, 0, 5, 2, 8), View("A", 0, 7, 2, 2, 8), View("A", 0, 0, 2, 5, 16), negative):
         with pytest.raises(UsageError, match="not inside the operand"):
             real.run([Touch(outside)])
 

@@ -20,6 +20,7 @@ from .libraries import libraries
 from .models import models
 from .predict import predict
 from .rank import rank
+from .sample import sample
 
 EXIT_FAILURE, EXIT_USAGE = 1, 2
 
@@ -40,7 +41,7 @@ def cli() -> None:
     """
 
 
-for _verb in (doctor, libraries, rank, predict, blocksize, models):
+for _verb in (doctor, libraries, rank, predict, blocksize, models, sample):
     cli.add_command(_verb)
 
 

@@ -18,6 +18,15 @@ _LIBRARIES = (
 )
 
 
+def library_options(function: F) -> F:
+    """--library, --threads and --json."""
+    return _decorated(
+        function,
+        click.option("--library", default="scipy", show_default=True, help=_LIBRARIES),
+        click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library."),
+    )
+
+
 def setup_options(function: F) -> F:
     """--library, --dtype, --threads and --json."""
     return _decorated(

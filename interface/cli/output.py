@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import click
@@ -18,16 +18,31 @@ from ..report import Report
 
 def show(report: Report, as_json: bool) -> None:
     """Prints a report for people, or as JSON."""
-    if sys.stdout is None:  # closed by whoever started us
+    if not _can_print():
         return
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a character shows another
     if as_json:
         click.echo(json.dumps(report.to_json(), indent=2, allow_nan=False))
     elif sys.stdout.isatty():
         report.print(Console())
     else:
         click.echo(str(report))
+
+
+def show_lines(lines: Iterable[str]) -> None:
+    """Prints lines at once."""
+    text = "".join(f"{line}\n" for line in lines)
+    if text and _can_print():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _can_print() -> bool:
+    """Whether there is an output, which then shows another character for one that it lacks."""
+    if sys.stdout is None:  # closed by whoever started us
+        return False
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    return True
 
 
 @contextmanager

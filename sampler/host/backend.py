@@ -110,8 +110,8 @@ class WorkerBackend:
         """The worker's, while it lives."""
         return self._process.popen.pid if self._process else None
 
-    def allocate(self, buffers: Sequence[Buffer]) -> None:
-        """Replaces all operands by new ones.
+    def allocate(self, buffers: Sequence[Buffer], keep: bool = False) -> None:
+        """Replaces all operands by new ones; with `keep`, those that are there already stay as they are.
 
         Raises
         ------
@@ -121,10 +121,17 @@ class WorkerBackend:
         for buffer in buffers:
             if buffer.rows < 0 or buffer.columns < 0 or buffer.ld < max(1, buffer.rows):
                 raise UsageError(f"an operand needs sizes >= 0 and ld >= max(1, rows), got {buffer}")
-        self._check_memory(buffers)
-        self._buffers = tuple(buffers)
         self._alive()
-        self._allocate()
+        there = self._buffers if keep else ()
+        self._check_memory([buffer for buffer in buffers if buffer not in there])
+        self._buffers = tuple(buffers)
+        self._allocate(keep)
+
+    def check(self, operation: Operation) -> None:
+        """Makes sure that an operation can be run; see `Backend.check`."""
+        self._alive()
+        self._lowering.lower([operation])
+        self._start_team([operation])
 
     def prepare(self, operations: Sequence[Operation]) -> Prepared:
         """Places a program where the engine can run it, until another is placed."""
@@ -284,10 +291,11 @@ class WorkerBackend:
         except Died as death:
             raise LibraryError(f"moving the contents of an operand failed: the worker {death}") from None
 
-    def _allocate(self) -> None:
+    def _allocate(self, keep: bool = False) -> None:
         shapes = [{**asdict(buffer), "elements": buffer.elements} for buffer in self._buffers]
         try:
-            addresses = WorkerAddresses(self._ask, self._ask({"do": "allocate", "buffers": shapes})["addresses"])
+            answer = self._ask({"do": "allocate", "buffers": shapes, "keep": keep})
+            addresses = WorkerAddresses(self._ask, answer["addresses"])
             self._lowering = Lowering(self._buffers, self.setup, addresses, self.ticks_per_second)
         except Died as death:
             raise LibraryError(f"allocating operands ended the worker: {death}") from None
@@ -330,18 +338,25 @@ class WorkerBackend:
 
     def _check_calls(self, lowered: LoweredProgram, process: WorkerProcess, records: Records) -> None:
         """Refuses calls that reported an illegal value or a failure."""
-        if illegal := _ILLEGAL.search(process.new_output()):
-            routine, number = illegal[1].lower(), illegal[2]
-            calls = [source for part in lowered.parts for source in part.sources if isinstance(source, Call)]
-            call_named = next((c for c in calls if c.kernel.routine(self.setup.dtype) == routine), None)
-            name = self._name(call_named) if call_named else routine
-            what = f"{name} refused its argument number {number} as illegal; setup: {self.setup}"
-            raise KernelFailed(what, records, call_named)
+        failures: list[tuple[str, Call | None]] = []
+        for routine, number in dict(_ILLEGAL.findall(process.new_output())).items():
+            failures += self._illegal(lowered, routine.lower(), f"refused its argument number {number} as illegal")
         for call, places in lowered.infos:
             statuses = self._memory.integers(places, self.setup.library.integer_bits)
             if (failed := np.flatnonzero(statuses)).size:
                 name = self._name(call.entry(int(failed[0])))
-                raise KernelFailed(f"{name} returned info = {statuses[failed[0]]}; setup: {self.setup}", records, call)
+                failures.append((f"{name} returned info = {statuses[failed[0]]}", call))
+        if failures:
+            first, *others = (KernelFailed(f"{what}; setup: {self.setup}", records, call) for what, call in failures)
+            first.others = tuple(others)
+            raise first
+
+    def _illegal(self, lowered: LoweredProgram, routine: str, what: str) -> list[tuple[str, Call | None]]:
+        """The calls that a library may mean when it names a routine: it does not say which call it was."""
+        sources = {id(source): source for part in lowered.parts for source in part.sources}.values()
+        calls = [s for s in sources if isinstance(s, Call) and s.kernel.routine(self.setup.dtype) == routine]
+        remark = f" (or another of {len(calls)} calls of {routine})" if len(calls) > 1 else ""
+        return [(f"{self._name(call)} {what}{remark}", call) for call in calls] or [(f"{routine} {what}", None)]
 
     def _name(self, call: Call) -> str:
         return f"{self.setup.dtype}{call}"

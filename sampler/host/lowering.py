@@ -33,6 +33,7 @@ REGION, MEMBER = 6, 7
 NUMBERS = {"s": 3, "d": 4, "c": 5, "z": 6}
 VOID, INT32, INT64 = 0, 1, 2
 MOST_WORDS = 40
+MOST_KNOWN = 100_000
 SCALARS = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -199,6 +200,8 @@ class Lowering:
         LibraryError
             If the library lacks a routine.
         """
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
         parts = [self._once(operation) for operation in operations]
         order: dict[int, int] = {}
         index = np.array([order.setdefault(id(part), len(order)) for part in parts], dtype=np.int64)
@@ -378,12 +381,15 @@ class Lowering:
     def _place(self, view: View) -> tuple[int, Any]:
         """The operand of a view, and its first element (or that of each entry)."""
         index, buffer = self.find(view.buffer)
-        extents = (view.row, view.column, view.rows, view.columns)
-        beyond = (view.row + view.rows > buffer.rows, view.column + view.columns > buffer.columns)
-        wrong = (view.ld != buffer.ld, *beyond, *(extent < 0 for extent in extents))
+        first = view.row + view.column * view.ld
+        wrong = [extent < 0 for extent in (view.row, view.column, view.rows, view.columns)]
+        if view.ld == buffer.ld:
+            wrong += [view.row + view.rows > buffer.rows, view.column + view.columns > buffer.columns]
+        else:  # the same memory with another leading dimension, as Fortran allows
+            wrong.append(first + view.rows + (view.columns - 1) * view.ld > buffer.elements)
         if any(one if isinstance(one, bool) else np.any(one) for one in wrong):
             raise UsageError(f"the view {view} is not inside the operand of {buffer.rows}x{buffer.columns}")
-        return index, view.row + view.column * view.ld
+        return index, first
 
 
 def item_bytes(kind: Kind, dtype: str, integer_bits: int) -> int:

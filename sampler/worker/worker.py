@@ -82,12 +82,15 @@ class Worker:
         return {"library": describe(library, vendor_of(library)), "routines": routines}
 
     def allocate(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Replaces all operands by new, seeded ones, none of them in a cache."""
-        for memory in (*self.buffers, *self.originals, *self.scratches):
+        """Replaces operands (to keep: but those of the same shape and name) by new, seeded ones, in no cache."""
+        there = dict(zip(map(str, self.shapes), self.buffers, strict=False))
+        shapes = [str(shape) for shape in request["buffers"]]
+        stay = {shape: there.pop(shape) for shape in shapes if request["keep"] and shape in there}
+        for memory in (*there.values(), *self.originals, *self.scratches):
             lib.bc_release(memory)
         self.buffers, self.originals, self.scratches, self.shapes = [], [], [], request["buffers"]
-        for index in range(len(self.shapes)):
-            self.buffers.append(self._filled(index))
+        for index, shape in enumerate(shapes):
+            self.buffers.append(stay.get(shape) or self._filled(index))
         return {"addresses": [address(memory) for memory in self.buffers]}
 
     def _filled(self, index: int) -> Any:

@@ -1,0 +1,1 @@
+../../interface/sampling.py
