@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import platformdirs
 
-from blascast.sampler.batch.guard import floor_of, prevailing_state, sample_of
+from blascast.sampler.batch.guard import floor_of, prevailing_state, samples_of
 from blascast.sampler.batch.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
 from blascast.sampler.batch.sample import Batch, Sample, State
 from blascast.sampler.errors import StoreError
@@ -180,7 +180,7 @@ class Store:
         with self._explained():
             for path in left_behind(self._journals):
                 try:
-                    count += self._save_recovered(*read_journal(path, sample_of))
+                    count += self._save_recovered(*read_journal(path, samples_of))
                 except (ValueError, TypeError, LookupError, AttributeError):
                     path.rename(path.with_suffix(".damaged"))
                 remove_journal(path)

@@ -16,7 +16,7 @@ from .batch.guard import (
     floor_of,
     prevailing_state,
     ratios,
-    sample_of,
+    samples_of,
     speeds,
 )
 from .batch.journal import Journal
@@ -228,15 +228,15 @@ class Sampler:
 
     def _keep(self, queue: Queue, chunk: list[int], lengths: list[int], records: Records) -> int:
         """Cuts the records into repetitions and keeps those that were completed; how many."""
-        ends = [end for end in accumulate(lengths) if end <= len(records)]
-        samples = []
-        for index, end, length in zip(chunk, ends, lengths, strict=False):
-            part = records.part(end - length, end)
-            samples.append((index, sample_of(part)))
-            queue.add(*samples[-1], float(part.start[-1] - part.start[0]))
+        taken = list(zip(chunk, samples_of(records, lengths), strict=False))
+        costs = np.diff(
+            [0.0, *(records.start[end - 1] - records.start[0] for end in accumulate(lengths[: len(taken)]))]
+        )
+        for (index, sample), cost in zip(taken, costs, strict=True):
+            queue.add(index, sample, float(cost))
         if self._journal:
-            self._journal.keep(samples)
-        return len(ends)
+            self._journal.keep(taken)
+        return len(taken)
 
     def _abandon(self, queue: Queue, rest: list[int], failure: KernelFailed) -> None:
         """Gives up the job that failed; the other repetitions of its chunk wait again."""

@@ -7,8 +7,10 @@
    (The lowest readings of all will not do: a neighbour's burst can slow the arithmetic loop alone.)
 3. A sample is of a state (free or busy) when nearly all its probes are; see `Sample.state`.
 4. A batch is of the state that prevails; see `prevailing_state`.
-5. The arithmetic loop alone tells the clock frequency; samples count at the highest that there is
-   enough of; see `prevailing_clocks`.
+5. The arithmetic loop alone tells the clock frequency. Wide vector code lowers it for about a
+   millisecond, so that a single probe tells of the code before it; the quickest probes of a chunk of
+   repetitions tell what the processor allows. Samples count when that is what prevails in the batch;
+   see `prevailing_clocks`.
 6. A processor that changes its frequency about wide vector code halts for a microsecond or two, and
    runs that code slowly for some more. Where the change is seen by a probe, a short call (5 to 100 us)
    takes 1.3 to 2 times what it takes without; see `longest_halts`.
@@ -17,12 +19,13 @@
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
 from ..program import Records
-from .levels import levels_of, prevailing
+from .levels import prevailing
 from .sample import CLOCK_TOLERANCE, Sample, State
 
 CALIBRATION_PROBES = 500
@@ -30,9 +33,9 @@ CLOSE = 1.02
 GOOD_PART = 0.25
 ENOUGH_FREE = 0.25
 ENOUGH_BUSY = 0.5
-ENOUGH_AT_A_CLOCK = 0.25
+QUICK_PART = 0.1
 FREQUENCY_TOLERANCE = 0.02  # half-width of levels that are told apart: a step of turbo is about 5 %
-ENOUGH_UNHALTED = 0.1
+ENOUGH_UNHALTED = 0.5
 HALT_SECONDS = 0.8e-6
 HALTS_MATTER_SECONDS = 0.5e-3
 WINDOW_SAMPLES = 25
@@ -60,8 +63,28 @@ def floor_of(ratio: npt.NDArray[np.float64]) -> float:
     return float(ascending[dense[0]]) if len(dense) else float("inf")
 
 
-def sample_of(records: Records) -> Sample:
-    """The sample that the records of one repetition amount to."""
+def samples_of(records: Records, lengths: Sequence[int]) -> list[Sample]:
+    """The samples that the records of a chunk amount to.
+
+    Parameters
+    ----------
+    records : Records
+    lengths : sequence of int
+        Operations of each repetition; one that was not completed is left out.
+    """
+    clock = quick_clock(records)
+    ends = [end for end in accumulate(lengths) if end <= len(records)]
+    return [sample_of(records.part(end - length, end), clock) for end, length in zip(ends, lengths, strict=False)]
+
+
+def quick_clock(records: Records) -> float:
+    """The arithmetic loop's time of the quickest probes, seconds."""
+    read = records.clock[records.clock >= 0]
+    return float(np.quantile(read, QUICK_PART, method="lower")) if len(read) else 0.0
+
+
+def sample_of(records: Records, clock: float) -> Sample:
+    """The sample that the records of one repetition amount to, taken at a clock."""
     ratio = np.sort(ratios(records))
     read, timed = records.branch >= 0, records.seconds >= 0
     switches, faults, cpus = records.switches[read], records.faults[read], records.cpu[read]
@@ -70,7 +93,7 @@ def sample_of(records: Records) -> Sample:
         seconds=float(records.seconds[timed].sum()),
         quietest=float(ratio[tenth]),
         busiest=float(ratio[-1 - tenth]),
-        clock=float(np.median(records.clock[read])),
+        clock=clock,
         switches=int(switches[-1] - switches[0]),
         started=float(records.start[timed][0]),
         faults=int(faults[-1] - faults[0]),
@@ -90,30 +113,22 @@ def prevailing_state(samples: Sequence[Sample], floor: float) -> State:
 def prevailing_clocks(samples: Sequence[Sequence[Sample]]) -> list[float | None]:
     """The clock (time of the arithmetic loop, seconds) that samples of each job should be close to.
 
-    Each job has clocks of its own (wide vector code changes the frequency), but levels are common:
-    relative to each job's shortest clocks, the shortest that enough samples of the batch are close
-    to, else that of most samples.
+    A job that fills whole chunks with wide vector code has clocks of its own, but levels are common:
+    the one, relative to each job's shortest clocks, that most samples of the batch are close to.
     """
     clocks = [np.array([sample.clock for sample in of_job]) for of_job in samples]
     shortest = [float(np.quantile(own, 0.1)) if len(own) else None for own in clocks]
     relative = [own / short for own, short in zip(clocks, shortest, strict=True) if short is not None]
     if not relative:
         return [None] * len(clocks)
-    level = _level_of(np.concatenate(relative))
+    level = prevailing(np.concatenate(relative), CLOCK_TOLERANCE)
     return [None if short is None else level * short for short in shortest]
-
-
-def _level_of(relative: npt.NDArray[np.float64]) -> float:
-    for value in sorted(level.value for level in levels_of(relative, FREQUENCY_TOLERANCE)):
-        if np.mean(np.abs(relative / value - 1) <= CLOCK_TOLERANCE) >= ENOUGH_AT_A_CLOCK:
-            return value
-    return prevailing(relative, CLOCK_TOLERANCE)
 
 
 def longest_halts(samples: Sequence[Sequence[Sample]], usual: float) -> list[float | None]:
     """The longest halt with which samples of each job should count, seconds; None: any.
 
-    Any of a job that takes so long that halts do not matter, or that hardly ever comes without.
+    Any of a job that takes so long that halts do not matter, or that mostly comes with one.
 
     Parameters
     ----------

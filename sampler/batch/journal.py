@@ -82,21 +82,24 @@ def _is_left_behind(path: Path) -> bool:
     return False
 
 
-def read_journal(path: Path, sample_of: Callable[[Records], Sample]) -> tuple[Any, list[tuple[int, Sample]]]:
+SamplesOf = Callable[[Records, Sequence[int]], list[Sample]]
+
+
+def read_journal(path: Path, samples_of: SamplesOf) -> tuple[Any, list[tuple[int, Sample]]]:
     """What a batch was (None if not even that was written), and its samples, each with the index of its job.
 
     Parameters
     ----------
     path : Path
-    sample_of : callable
-        Makes a sample of the records of one repetition.
+    samples_of : callable
+        Makes samples of the records of a chunk whose repetitions have the given lengths.
     """
     with path.open() as file:
         lines = _complete_values(file)
     header, chunks = (lines[0], lines[1:]) if lines else (None, [])
     samples = [(int(job), Sample(*values)) for line in chunks for job, *values in line.get("samples", ())]
     if chunks and "samples" not in chunks[-1]:
-        samples += _in_flight(_records_of(path), chunks[-1], sample_of)
+        samples += _in_flight(_records_of(path), chunks[-1], samples_of)
     return header, samples
 
 
@@ -106,7 +109,7 @@ def remove_journal(path: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def _in_flight(path: Path, chunk: Any, sample_of: Callable[[Records], Sample]) -> list[tuple[int, Sample]]:
+def _in_flight(path: Path, chunk: Any, samples_of: SamplesOf) -> list[tuple[int, Sample]]:
     """The samples of repetitions that were completed before the process was killed."""
     shape = Shape(*chunk["shape"])
     try:
@@ -115,13 +118,8 @@ def _in_flight(path: Path, chunk: Any, sample_of: Callable[[Records], Sample]) -
         return []
     if len(contents) < shape.bytes:
         return []
-    records, first, samples = completed(contents, shape), 0, []
-    for job, length in zip(chunk["jobs"], chunk["lengths"], strict=True):
-        if first + length > len(records):
-            break
-        samples.append((int(job), sample_of(records.part(first, first + length))))
-        first += length
-    return samples
+    samples = samples_of(completed(contents, shape), chunk["lengths"])
+    return [(int(job), sample) for job, sample in zip(chunk["jobs"], samples, strict=False)]
 
 
 def _complete_values(file: IO[str]) -> list[Any]:

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..environment.conditions import Conditions
 from ..job import Job
 from ..setup import Setup
-from ..environment.conditions import Conditions
 from .levels import Level
 from .repetitions import Interval, Stopped
 
@@ -21,8 +21,8 @@ Verdict = Literal["ok", "preempted", "migrated", "halted", "other clock", "other
 # limits found in a study of what disturbs timings on shared machines.
 FREE = 1.1
 BUSY = 1.3
-# Half-width of a level of the clock. Turbo moves it by a step of about 5 % from sample to sample, with
-# hardly a trace in the times; what is further off is another level, at which times differ as much.
+# Half-width of a level of the clock. Turbo moves it by a step of about 5 % now and then, with half
+# as much of a trace in the times; what is further off is another level, at which times differ as much.
 CLOCK_TOLERANCE = 0.06
 
 
@@ -38,7 +38,7 @@ class Sample:
         10th and 90th percentile of the probes' ratio (branch loop over arithmetic loop); of few
         probes the lowest and highest.
     clock : float
-        Median time of the arithmetic loop, seconds: the clock frequency.
+        Time of the arithmetic loop, seconds, in the quickest probes about it: the clock frequency.
     switches : int
         Involuntary context switches meanwhile.
     started : float
