@@ -4,7 +4,8 @@
 
 Each kernel is measured warm, cold by flushing, cold in fresh memory, and warm once more (the noise
 floor), all in one batch, repetitions shuffled. Sizes are chosen so that the operands fill about half
-of each cache, and twice the last one. Columns:
+of each cache, and a quarter more than the last one. gemm and trsm are the updates of a blocked
+algorithm: C := C + A B with an inner size of 64 at most, B := L^-1 B with as many rows. Columns:
 
 operands     bytes of all operands, and the smallest level that holds them
 warm         median time, microseconds
@@ -33,6 +34,9 @@ from blascast.sampler.precondition import WARM, Cold
 from blascast.sampler.program import buffers_for
 from blascast.session import Session
 
+BLOCK = 64
+LEAST = 4
+BYTES_OF_A_LINE = 1 << 30  # of operands; flushing and restoring large ones takes its time
 PRECONDITIONS = (WARM, Cold(), Cold("fresh memory"), WARM)
 
 
@@ -51,31 +55,43 @@ class Line:
     traffic_bytes_per_second: float
 
 
-def matrix(name: str, n: int) -> View:
-    return View(name, 0, 0, n, n, fitting_ld(n))
+def matrix(name: str, rows: int, columns: int) -> View:
+    return View(name, 0, 0, rows, columns, fitting_ld(rows))
 
 
 def vector(name: str, n: int) -> View:
     return View(name, 0, 0, n, 1, n)
 
 
-CALLS: dict[str, Callable[[int], Call]] = {
-    "axpy": lambda n: bind(find_kernel("axpy"), 0.5, vector("x", n), vector("y", n)),
-    "gemv": lambda n: bind(find_kernel("gemv"), "N", 1, matrix("A", n), vector("x", n), 1, vector("y", n)),
-    "trsm": lambda n: bind(find_kernel("trsm"), "L", "L", "N", "N", 1, matrix("L", n), matrix("B", n)),
-    "gemm": lambda n: bind(find_kernel("gemm"), "N", "N", 1, matrix("A", n), matrix("B", n), 1, matrix("C", n)),
-}
+def axpy(n: int) -> Call:
+    return bind(find_kernel("axpy"), 0.5, vector("x", n), vector("y", n))
+
+
+def gemv(n: int) -> Call:
+    return bind(find_kernel("gemv"), "N", 1, matrix("A", n, n), vector("x", n), 1, vector("y", n))
+
+
+def trsm(n: int) -> Call:
+    m = min(n, BLOCK)
+    return bind(find_kernel("trsm"), "L", "L", "N", "N", 1, matrix("L", m, m), matrix("B", m, n))
+
+
+def gemm(n: int) -> Call:
+    k = min(n, BLOCK)
+    return bind(find_kernel("gemm"), "N", "N", 1, matrix("A", n, k), matrix("B", k, n), 1, matrix("C", n, n))
 
 
 @click.command()
-@click.option("--repetitions", type=click.IntRange(4), default=15, show_default=True)
+@click.option(
+    "--repetitions", type=click.IntRange(LEAST), default=15, show_default=True, help="Fewer of large operands."
+)
 @click.option("--largest", type=click.IntRange(1), default=2048, show_default=True, help="Largest operands, MiB.")
 @setup_options
 def main(repetitions, largest, as_json, **setup):
     with progress_bar() as on_progress, Session(**setup, on_progress=on_progress) as session:
         lines = []
         for place, room in places(session, largest << 20):
-            calls = [make(size_of(make, room, session)) for make in CALLS.values()]
+            calls = [make(size_of(make, room, session)) for make in (axpy, gemv, trsm, gemm)]
             lines += [line(session, call, place, repetitions) for call in calls]
         heading = f"{date.today()}, {session.sampler.setup}"
     if as_json:
@@ -86,10 +102,10 @@ def main(repetitions, largest, as_json, **setup):
 
 
 def places(session: Session, largest: int) -> list[tuple[str, int]]:
-    """Names of the levels, and bytes that fill half of each, or twice the last."""
+    """Names of the levels, and bytes that fill half of each, or a quarter more than the last."""
     caches = session.sampler.setup.machine.caches
     found = [(f"L{cache.level}", cache.bytes // 2) for cache in caches]
-    found.append(("memory", 2 * max(cache.bytes for cache in caches)))
+    found.append(("memory", 5 * max(cache.bytes for cache in caches) // 4))
     return [(place, room) for place, room in found if room <= largest]
 
 
@@ -109,6 +125,7 @@ def bytes_of(call: Call, session: Session) -> int:
 def line(session: Session, call: Call, place: str, repetitions: int) -> Line:
     """Measures a call in all states, interleaved."""
     jobs = [job_of(call, precondition) for precondition in PRECONDITIONS]
+    repetitions = int(np.clip(BYTES_OF_A_LINE / bytes_of(call, session), LEAST, repetitions))
     label = f"{call.kernel.name} in {place}"
     batch = session.sampler.measure(jobs, repetitions, label=label, on_progress=session.on_progress)
     warm, flushed, fresh, again = (float(np.median(measurement.seconds)) for measurement in batch.measurements)
