@@ -3,9 +3,11 @@
     python benchmarks/preconditions.py
 
 Each kernel is measured warm, cold by flushing, cold in fresh memory, and warm once more (the noise
-floor), all in one batch, repetitions shuffled. Sizes are chosen so that the operands fill about half
-of each cache, and a quarter more than the last one. gemm and trsm are the updates of a blocked
-algorithm: C := C + A B with an inner size of 64 at most, B := L^-1 B with as many rows. Columns:
+floor), all in one batch, repetitions shuffled. Sizes are chosen so that the operands fill half of each
+cache but the last, lie well between the last two (geometric mean: a virtual machine has its share of
+the last one only), fill half of the last one, and a quarter more than it has. gemm and trsm are the
+updates of a blocked algorithm: C := C + A B with an inner size of 64 at most, B := L^-1 B with as many
+rows. Columns:
 
 operands     bytes of all operands, and the smallest level that holds them
 warm         median time, microseconds
@@ -16,6 +18,7 @@ traffic      bytes that must be read or written at least, over the flushed time,
 """
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -102,10 +105,12 @@ def main(repetitions, largest, as_json, **setup):
 
 
 def places(session: Session, largest: int) -> list[tuple[str, int]]:
-    """Names of the levels, and bytes that fill half of each, or a quarter more than the last."""
-    caches = session.sampler.setup.machine.caches
+    """Names of the levels, and bytes of operands that lie in them, as described above."""
+    caches = sorted(session.sampler.setup.machine.caches, key=lambda cache: cache.bytes)
     found = [(f"L{cache.level}", cache.bytes // 2) for cache in caches]
-    found.append(("memory", 5 * max(cache.bytes for cache in caches) // 4))
+    if len(caches) > 1:
+        found.insert(-1, (f"L{caches[-1].level}", math.isqrt(caches[-2].bytes * caches[-1].bytes)))
+    found.append(("memory", 5 * caches[-1].bytes // 4))
     return [(place, room) for place, room in found if room <= largest]
 
 
