@@ -53,6 +53,8 @@ class Operation:
         Minimal count of floating-point operations, an expression in n.
     structure : str
         What its operand must be.
+    types : str
+        Letters of the data types that its variants are for.
     variants : dict
         By number.
     """
@@ -61,7 +63,13 @@ class Operation:
     formula: str
     flops: str
     structure: Structure
+    types: str = "sd"
     variants: dict[int, Variant] = field(default_factory=dict)
+
+    def check_type(self, dtype: str) -> None:
+        """Refuses a data type that its variants are not for."""
+        if dtype not in self.types:
+            raise UsageError(f"{self.name} is there for the data types {', '.join(self.types)}, not {dtype!r}")
 
     def flop_count(self, n: Any) -> Any:
         """Minimal count of floating-point operations for a size (or an array of sizes)."""

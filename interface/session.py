@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict
 
-from blascast.algorithms import Sequence
+from blascast.algorithms import Sequence, find_operation
 from blascast.models.builder import ModelBuilder
 from blascast.models.parameters import Parameters
 from blascast.models.sampling import model_ld
@@ -93,7 +93,7 @@ class Session:
         ``"scipy"`` or ``"numpy"`` (the OpenBLAS in that wheel), ``"simulated"``, a system library
         such as ``"openblas"``, or a path.
     dtype : str
-        ``"d"`` or ``"s"``.
+        ``"s"``, ``"d"``, ``"c"`` or ``"z"``.
     threads : int
     home : Path, optional
         The store's folder; by default BLASCAST_HOME, else the platform's folder for user data.
@@ -171,6 +171,8 @@ class Session:
 
     def replay(self, sequences: list[Sequence]) -> tuple[list[Replay], State]:
         """Predicted run times of sequences, and the state of the core that they are for."""
+        for sequence in sequences:
+            find_operation(sequence.variant.operation).check_type(self.sampler.setup.dtype)
         began = time.perf_counter()
         builder = ModelBuilder(self.sampler, self.store, self.parameters, self.on_progress)
         models = builder.provide(needs_of(sequences))

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import platformdirs
 
-from blascast.sampler.batch.guard import floor_of, prevailing_state, samples_of
+from blascast.sampler.batch.guard import floor_of, prevailing_clocks, prevailing_state, samples_of
 from blascast.sampler.batch.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
 from blascast.sampler.batch.sample import Batch, Sample, State
 from blascast.sampler.errors import StoreError
@@ -157,47 +157,59 @@ class Store:
 
     @contextlib.contextmanager
     def journal(self, setup: Setup, names: Sequence[Name]) -> Iterator[Journal]:
-        """A journal for a batch, which is removed at the end: by then its samples must be saved."""
+        """A journal for a batch, which is removed at the end: by then its samples must be saved.
+
+        If they could not be, it is left: what it holds is recovered when the store can be written again.
+        """
         header = {
             "fingerprint": setup.fingerprint,
             "names": [[key.kernel, key.case, key.ld, list(point)] for key, point in names],
         }
         with self._explained():
             self._journals.mkdir(exist_ok=True)
-            journal = Journal(self._journals / f"{os.getpid()}-{time.time_ns()}{SUFFIX}", header)
+            with self._lock():  # nobody may find it before it is locked
+                journal = Journal(self._journals / f"{os.getpid()}-{time.time_ns()}{SUFFIX}", header)
         try:
-            yield journal
-        except OSError as error:
-            with self._explained():
-                raise error
-        finally:
-            with self._explained():
-                journal.discard()
+            with self._disk_explained():
+                yield journal
+        except StoreError:
+            with contextlib.suppress(OSError):
+                journal.leave()
+            raise
+        except BaseException:
+            journal.discard()
+            raise
+        with self._explained():
+            journal.discard()
 
     def recover(self) -> int:
-        """Saves what processes that were killed had measured; how many samples."""
+        """Saves what processes that were killed had measured, each journal once; how many samples."""
         count = 0
         with self._explained():
-            for path in left_behind(self._journals):
-                try:
-                    count += self._save_recovered(*read_journal(path, samples_of))
-                except (ValueError, TypeError, LookupError, AttributeError):
-                    path.rename(path.with_suffix(".damaged"))
-                remove_journal(path)
+            if not left_behind(self._journals):
+                return 0
+            _ = self._database  # opening it takes the lock, too
+            with self._lock():
+                for path in left_behind(self._journals):
+                    try:
+                        count += self._save_recovered(*read_journal(path, samples_of))
+                    except (ValueError, TypeError, LookupError, AttributeError):
+                        path.rename(path.with_suffix(".damaged"))
+                    remove_journal(path)
         return count
 
     def _save_recovered(self, header: Any, samples: list[tuple[int, Sample]]) -> int:
         if not samples:
             return 0
-        ratios = np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)])
-        floor = floor_of(ratios)
+        names = [(ModelKey(kernel, case, ld), tuple(point)) for kernel, case, ld, point in header["names"]]
+        own = [[sample for job, sample in samples if job == index] for index in range(len(names))]
+        floor = floor_of(np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)]))
         state = prevailing_state([sample for _, sample in samples], floor)
         with self._database:
-            for index, (kernel, case, ld, point) in enumerate(header["names"]):
-                own = [sample for job, sample in samples if job == index]
-                name = ModelKey(kernel, case, ld), tuple(point)
-                if own:
-                    self._insert(header["fingerprint"], name, (state, floor, time.time(), None, None), own)
+            for name, taken, clock in zip(names, own, prevailing_clocks(own), strict=True):
+                if taken:
+                    terms = (state, floor, time.time(), clock, None)  # any halt: the usual one is not known
+                    self._insert(header["fingerprint"], name, terms, taken)
         return len(samples)
 
     @property
@@ -279,19 +291,31 @@ class Store:
             yield
 
     @contextlib.contextmanager
+    def _disk_explained(self) -> Iterator[None]:
+        """Turns what the file system says into one line with a way out."""
+        try:
+            yield
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
         """Turns what the file system and SQLite say into one line with a way out."""
         try:
-            yield
-        except (OSError, sqlite3.OperationalError) as error:
-            raise StoreError(
-                f"the store at {self.home} cannot be used ({error}); make room, or set BLASCAST_HOME to a "
-                "folder that can be written"
-            ) from error
+            with self._disk_explained():
+                yield
+        except sqlite3.OperationalError as error:
+            raise self._unusable(error) from error
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             raise StoreError(
                 f"the store at {self.home} is corrupt ({error}); move it away or set BLASCAST_HOME to another folder"
             ) from error
+
+    def _unusable(self, error: Exception) -> StoreError:
+        return StoreError(
+            f"the store at {self.home} cannot be used ({error}); make room, or set BLASCAST_HOME to a "
+            "folder that can be written"
+        )
 
 
 def _version(database: sqlite3.Connection) -> int:

@@ -40,6 +40,7 @@ from .kernel import (
 _REQUIRED = ("types", "arguments", "flops", "words")
 _OPTIONAL = ("returns", "names")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+LARGEST_BYTES = 1 << 20
 _ROUTINE = re.compile(r"[a-z][a-z0-9_]*")
 _ARGUMENT = re.compile(r"(?P<role>\w+)(\s+(?P<name>\w+))?\s*(\((?P<inside>.*)\))?(?P<words>[^()]*)", re.ASCII)
 
@@ -66,6 +67,10 @@ def read_kernels(path: str | Path) -> tuple[Kernel, ...]:
 
 def _contents(path: str | Path) -> dict[str, Any]:
     try:
+        if Path(path).exists() and (not Path(path).is_file() or Path(path).stat().st_size > LARGEST_BYTES):
+            raise UsageError(
+                f"{path} must be a file of at most {LARGEST_BYTES} bytes; name a TOML file that declares kernels"
+            )
         contents = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; name a TOML file that declares kernels") from error

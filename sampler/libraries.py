@@ -21,6 +21,7 @@ from pathlib import Path
 
 from .errors import LibraryError, UsageError, unknown
 
+PREFERRED_THREADING = "pthread"
 WHEELS = ("scipy", "numpy")
 PACKAGES = {"openblas32": "scipy_openblas32", "openblas64": "scipy_openblas64"}
 REMEDIES = {
@@ -81,8 +82,8 @@ def library_files(name: str) -> LibraryFiles:
     Parameters
     ----------
     name : str
-        A name that `found_libraries` knows or an unambiguous beginning of one up to a hyphen (``"blis"``
-        for ``"blis-openmp"``), a path, or two of these joined by a plus, the LAPACK first.
+        A name that `found_libraries` knows or the beginning of one up to a hyphen (``"blis"``: of several
+        builds that on pthreads), a path, or two of these joined by a plus, the LAPACK first.
 
     Raises
     ------
@@ -98,8 +99,9 @@ def library_files(name: str) -> LibraryFiles:
         return _given(name)
     found = found_libraries()
     builds = [known for known in found if name in (known, known.split("-")[0])]
-    if name in found or len(builds) == 1:
-        return found.get(name) or found[builds[0]]
+    chosen = [name, f"{name}-{PREFERRED_THREADING}", *(builds if len(builds) == 1 else [])]
+    if known := next((one for one in chosen if one in found), None):
+        return found[known]
     if builds:
         raise UsageError(f"the library must be one, {name!r} could be {', '.join(builds)}; name one of these")
     if name in REMEDIES:

@@ -11,6 +11,8 @@ from .call import Call, View
 from .errors import UsageError
 from .kernel import Kind, Structure
 
+LONGEST_NAME = 200  # of a region, in messages
+
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
@@ -51,6 +53,9 @@ class Restore:
 
     view: View
 
+    def __str__(self) -> str:
+        return f"restoring {self.view}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
@@ -58,12 +63,18 @@ class Touch:
 
     view: View
 
+    def __str__(self) -> str:
+        return f"touching {self.view}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flush:
     """Evict a view from all caches."""
 
     view: View
+
+    def __str__(self) -> str:
+        return f"flushing {self.view}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +93,9 @@ class Parallel:
     """Call kernels at once, timed as one: each lane's calls in order, on a thread pinned to a CPU of its own."""
 
     lanes: tuple[tuple[Call, ...], ...]
+
+    def __str__(self) -> str:
+        return f"a parallel region of {', '.join(str(call) for lane in self.lanes for call in lane)[:LONGEST_NAME]}"
 
     def __post_init__(self) -> None:
         if not self.lanes or not all(self.lanes):

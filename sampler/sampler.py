@@ -121,8 +121,8 @@ class Sampler:
         repetitions : int, Repetitions, or a sequence of them
             Accepted samples wanted of each job: so many, or until its time is known well enough.
         state : str, optional
-            The state that samples should be of; by default, and if it cannot be had for half of
-            the repetitions, the one that prevails.
+            The state that samples should be of, by default free: waiting for it is cheap. If it
+            cannot be had for half of the repetitions within the budget, it is the one that prevails.
         journal : Journal, optional
             Where samples are noted as they are taken, in case this process is killed.
 
@@ -149,7 +149,8 @@ class Sampler:
             self._prepare(jobs)
             while queue.waiting:
                 self._run_chunk(queue, progress)
-            self._settle(queue, state)
+            self._learn_floor(queue.all_samples)
+            self._settle(queue, state or ("free" if self.floor < float("inf") else None))
             self._repeat(queue, progress)
             if queue.state != "mixed" and 2 * queue.missing > queue.asked:
                 self._settle(queue, None)

@@ -1,5 +1,6 @@
 """Kernels that a user declares: the documented example for real, and files that are malformed."""
 
+import os
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from blascast.sampler import kernels
 from blascast.sampler.call import View, bind
-from blascast.sampler.declaration import read_kernels
+from blascast.sampler.declaration import LARGEST_BYTES, read_kernels
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernel import Data, Flag, Inc, Info, Integer, Kernel, Ld, Option, Scalar, Size, Work
@@ -227,3 +228,13 @@ def test_any_file_is_read_or_refused_in_one_line(tmp_path: Path, contents: bytes
 def test_any_slip_is_read_or_refused_in_one_line(tmp_path: Path, place: int, new: str, dropped: int) -> None:
     slipped = TOML[:place] + new + TOML[place + dropped :]
     read_or_refused(tmp_path / "fuzz.toml", slipped.encode("utf-8", "replace"))
+
+
+def test_what_is_no_small_file_is_not_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    large = tmp_path / "large.toml"
+    large.write_bytes(b"#" * (LARGEST_BYTES + 1))
+    for path in (pipe, large, Path("/dev/zero"), tmp_path):
+        with pytest.raises(UsageError, match="must be a file of at most 1048576 bytes"):
+            read_kernels(path)

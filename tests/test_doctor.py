@@ -15,7 +15,7 @@ from blascast.examination.measurements import Bandwidth, FirstCall, Peak, Watch,
 from blascast.examination.performance import (
     bandwidth,
     core,
-    first_call,
+    first_calls,
     levels,
     noise_floor,
     overhead,
@@ -86,7 +86,8 @@ def test_figures_of_the_simulated_machine(simulated: DoctorReport) -> None:
     assert rates[2] / rates[0] == pytest.approx(CPUS**0.9, rel=0.1)
     assert {found["bytes_per_second"] for found in figures["bandwidths"]} == {MEMORY_BYTES_PER_SECOND}
     assert [found["threads"] for found in figures["bandwidths"]] == [1, CPUS]
-    assert figures["first_call"]["first_seconds"] == pytest.approx(figures["first_call"]["later_seconds"], rel=0.4)
+    (only,) = figures["first_calls"]
+    assert only["first_seconds"] == pytest.approx(only["later_seconds"], rel=0.4)
     watch = figures["watch"]
     assert watch["seconds"] == pytest.approx(10, rel=0.5)
     assert 0.2 < watch["free_share"] < 1
@@ -128,7 +129,8 @@ def test_doctor_on_the_real_machine(home: Path, capsys: pytest.CaptureFixture[st
     assert [found["threads"] for found in figures["peaks"]][-1] == len(allowed_cpus())
     assert all(1e8 < found["flops_per_second"] < 1e14 for found in figures["peaks"])
     assert all(1e8 < found["bytes_per_second"] < 1e13 for found in figures["bandwidths"])
-    assert figures["first_call"]["first_seconds"] > 0
+    assert all(one["first_seconds"] > 0 for one in figures["first_calls"])
+    assert {"scipy", "numpy"} <= {one["library"] for one in figures["first_calls"]}
     assert figures["environment"]["cpus"]
     assert 0 < figures["watch"]["resolution_seconds"] < 1e-6
 
@@ -292,9 +294,10 @@ def test_bandwidth() -> None:
     assert not doubtful(bandwidth(found, 0), "it may be within them")
 
 
-def test_first_call() -> None:
-    assert not doubtful(first_call(FirstCall(200, 5e-3, 1e-3), "d"), "5.00 ms, later 1.00 ms", "5.0 times a later one")
-    assert not doubtful(first_call(FirstCall(200, 1.1e-3, 1e-3), "d"), "hardly more")
+def test_first_calls() -> None:
+    slow, quick = FirstCall("scipy", 200, 5e-3, 1e-3), FirstCall("/lib/libx.so", 200, 1.1e-3, 1e-3)
+    assert not doubtful(first_calls((slow, quick), "d"), "scipy 5.00 ms (5.0 times), libx.so 1.10", "never a sample")
+    assert not doubtful(first_calls((quick,), "d"), "1.10 ms (1.1 times)", "hardly more")
 
 
 def test_noise() -> None:
@@ -307,7 +310,8 @@ def test_noise() -> None:
 
 def test_core() -> None:
     assert not doubtful(core(WATCH, 1), "free in 95 %, shared in 2 %, preempted in 1 % of samples", "mostly one's own")
-    assert doubtful(core(watched(free_share=0.4), 1), "by a neighbour", "measure at another hour")
+    assert doubtful(core(watched(free_share=0.3, busy_share=0.6), 1), "by a neighbour", "measure at another hour")
+    assert doubtful(core(watched(free_share=0.1), 1), "neither one's own nor shared", "use another BLASCAST_HOME")
     assert doubtful(core(watched(preempted_share=0.3), 2), "other processes", "the others are not probed", "top")
 
 

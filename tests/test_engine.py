@@ -291,8 +291,20 @@ def test_calls_in_parallel_are_timed_as_one(real: WorkerBackend) -> None:
     assert np.all(records.seconds[1:] == -1)
     np.testing.assert_allclose(real.read("C"), a @ b, atol=1e-12)
     np.testing.assert_allclose(real.read("D"), real.read("F") @ e, atol=1e-10)  # the second lane's calls in order
-    with pytest.raises(UsageError, match=r"500 lanes need as many CPUs, this process may use \d+"):
+    with pytest.raises(UsageError, match=r"500 lanes need as many CPUs, this process may use \d+; use fewer"):
         real.run([Parallel(((first,),) * 500)])
+
+
+def test_lanes_share_no_workspace(real: WorkerBackend) -> None:
+    n = 120
+    calls = [bind(find_kernel("geqrf"), View(f"A{i}", 0, 0, n, n, n), View(f"t{i}", 0, 0, n, 1, n)) for i in range(4)]
+    real.allocate(buffers_for(calls))
+    before = [real.read(f"A{i}") for i in range(4)]
+    for _ in range(20):
+        real.run([*(Restore(call.views["A"]) for call in calls), Parallel((tuple(calls[:2]), tuple(calls[2:])))])
+        for i, original in enumerate(before):
+            r = np.triu(real.read(f"A{i}"))
+            np.testing.assert_allclose(r.T @ r, original.T @ original, atol=1e-10)
 
 
 def test_lanes_run_at_once(toy) -> None:

@@ -120,6 +120,13 @@ def test_a_disk_that_is_full_is_named(home: Path) -> None:
         full.keep([(0, SAMPLE)])
 
 
+def test_what_could_not_be_saved_is_recovered(home: Path) -> None:
+    with pytest.raises(StoreError), Store(home).journal(SETUP, [(KEY, (1,))]) as journal:
+        journal.keep([(0, SAMPLE)])
+        raise StoreError("the disk is full")
+    assert Store(home).recover() == 1
+
+
 def test_a_journal_is_not_written_twice(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "a.journal", {})
     with pytest.raises(FileExistsError):

@@ -6,6 +6,7 @@ import pytest
 
 import blascast
 from blascast.plots import plot_blocksize, plot_model, plot_rank
+from blascast.sampler.errors import UsageError
 
 mpl.use("Agg")
 
@@ -102,3 +103,8 @@ def test_small_problems() -> None:
         for operation in ("cholesky", "trinv"):
             report = blascast.rank(operation, n=n, library="simulated")
             assert all(row.candidate.times.median > 0 for row in report.rows)
+
+
+def test_complex_types_are_refused_by_algorithms_that_are_not_for_them() -> None:
+    with pytest.raises(UsageError, match="cholesky is there for the data types s, d, not 'z'"):
+        blascast.rank("cholesky", n=100, dtype="z", library="simulated")

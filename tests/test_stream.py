@@ -748,3 +748,34 @@ def test_the_report() -> None:
     assert "page-faults" in str(report)
     assert report.title.startswith("2 samples: simulated 1, d")
     assert str(blascast.sample("", library="simulated").title) == "0 samples: no calls"
+
+
+def test_a_line_without_end_is_refused_before_it_ends() -> None:
+    class Endless(io.RawIOBase):
+        def readline(self, size: int | None = -1) -> bytes:  # type: ignore[override]
+            return b"x" * (size or 0)
+
+    with Machine(simulated) as machine, pytest.raises(UsageError, match="line 1: a line may have 65536 bytes"):
+        list(play(Endless(), machine, False))  # type: ignore[arg-type]
+
+
+def test_lanes_share_no_scratch_memory() -> None:
+    memory = Memory()
+    kernel, arguments = find_kernel("scal"), read("dscal 10 2.0 [10] 1")
+    assert isinstance(arguments, Invoke)
+    first, second = (invocation(kernel, "d", arguments.arguments, memory, lane) for lane in (0, 1))
+    assert first.call().views["x"].buffer != second.call().views["x"].buffer
+
+
+def test_a_crash_in_a_region_names_its_calls(toy: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "toy.toml").write_text(TOY)
+    text = f"kernels {tmp_path}/toy.toml\nparallel {{\ndsegv 8 [64] 8\n}}\n"
+    found = subprocess.run(
+        [sys.executable, "-P", "-m", "blascast", "sample", "--library", toy()],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 1
+    assert re.search(r"line 2: .*segv\(; n=8; ld 8\).* crashed \(Segmentation fault\)", found.stderr)
+    assert len(found.stderr) < 500

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from blascast.models.store import Store
+
 BLASCAST = [sys.executable, "-P", "-m", "blascast"]
 SIMULATED = ["--library", "simulated"]
 RANK = ["rank", "cholesky", "--n", "200", *SIMULATED]
@@ -57,6 +59,7 @@ sys.addaudithook(lambda event, given: hide(given[0]) if event in ("open", "os.li
 """
 OPEN = """
 from pathlib import Path
+from blascast.models.store import Store
 from blascast.sampler.call import View, bind
 from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernels import find_kernel
@@ -265,6 +268,7 @@ import sys, time
 from blascast.models.piecewise import ModelKey
 from blascast.models.sampling import Case
 from blascast.models.store import Store
+from blascast.sampler.errors import StoreError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.sampler import Sampler
@@ -274,8 +278,17 @@ backend, key = SimulatedBackend(disturbances=QUIET), ModelKey("potf2", "L", 5000
 batch = Sampler(backend).measure([warm_job(Case(find_kernel("potf2"), {"uplo": "L"}, {}).call((8,), 5000))], 5)
 time.sleep(max(0.0, begin - time.time()))
 for turn in range(TURNS):
-    store = Store()
-    store.save_samples(batch, [(key, (1000 * me + turn,))])
+    store, names = Store(), [(key, (1000 * me + turn,))]
+    with store.journal(backend.setup, names) as journal:
+        store.recover()  # what others have left, never what they write
+        journal.keep([(0, sample) for sample in batch.measurements[0].samples])
+        store.save_samples(batch, names)
+    try:
+        with store.journal(backend.setup, names) as journal:
+            journal.keep([(0, sample) for sample in batch.measurements[0].samples])
+            raise StoreError("as if the disk were full")
+    except StoreError:
+        pass
     assert len(store.load_samples(backend.setup, key, "free")) > turn
     store.note_facts(backend.setup, **{f"fact_{me}_{turn}": 1.0})
     store.close()
@@ -294,10 +307,14 @@ def test_a_crowd_at_the_store_loses_nothing(home: Path) -> None:
     for process in processes:
         _, errors = process.communicate(timeout=120)
         assert (process.returncode, errors) == (0, "")
+    Store(home).recover()  # half of the samples are from journals, each once
+    assert not list((home / "journals").iterdir())
     with contextlib.closing(sqlite3.connect(home / "samples.sqlite")) as database:
         sizes = {json.loads(text)[0] for (text,) in database.execute("SELECT sizes FROM measurements")}
         ((facts,),) = database.execute("SELECT facts FROM setups")
-        assert database.execute("SELECT COUNT(*) FROM samples").fetchone() == (CROWD * TURNS * 5,)
+        assert database.execute("SELECT COUNT(*) FROM samples").fetchone() == (
+            CROWD * TURNS * 10,
+        )  # half of them recovered, each once
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert sizes == {1000 * me + turn for me in range(CROWD) for turn in range(TURNS)}
     assert len(json.loads(facts)) == CROWD * TURNS

@@ -1,5 +1,6 @@
 """What doctor measures: peak by threads, memory bandwidth, the first call, and ten seconds of noise."""
 
+import contextlib
 import os
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import LibraryError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel
+from blascast.sampler.libraries import found_libraries
 from blascast.sampler.program import Time, Touch, buffers_for
 from blascast.sampler.resources import available_memory
 from blascast.sampler.sampler import Budget, Progress, Sampler
@@ -57,6 +59,7 @@ class Bandwidth:
 class FirstCall:
     """What the first call of a gemm costs in a fresh process, and the median of later ones."""
 
+    library: str
     size: int
     first_seconds: float
     later_seconds: float
@@ -110,7 +113,7 @@ class Measurements:
     peaks: tuple[Peak, ...]
     bandwidths: tuple[Bandwidth, ...]
     last_level_cache_bytes: int
-    first_call: FirstCall
+    first_calls: tuple[FirstCall, ...]
     watch: Watch
 
     @property
@@ -151,7 +154,7 @@ def measure(session: Session, options: SessionOptions) -> Measurements:
         _peaks(session, options),
         _bandwidths(session, cache_bytes),
         cache_bytes,
-        _first_call(SetupRequest(options.get("library", "scipy"), setup.dtype, setup.threads)),
+        _first_calls(session, options.get("library", "scipy")),
         _watch(session),
     )
 
@@ -195,7 +198,18 @@ def _bandwidths(session: Session, cache_bytes: int) -> tuple[Bandwidth, ...]:
     return tuple(found)
 
 
-def _first_call(request: SetupRequest) -> FirstCall:
+def _first_calls(session: Session, library: str) -> tuple[FirstCall, ...]:
+    """Of the library that is examined, then of every other that can be opened so."""
+    simulated = isinstance(session.sampler.backend, SimulatedBackend)
+    found: list[FirstCall] = []
+    for name in (library, *(() if simulated else (other for other in found_libraries() if other != library))):
+        setup = session.sampler.setup
+        with contextlib.suppress(LibraryError):
+            found.append(_first_call(name, SetupRequest(name, setup.dtype, setup.threads)))
+    return tuple(found)
+
+
+def _first_call(library: str, request: SetupRequest) -> FirstCall:
     """In a worker of its own; the operands have been touched before."""
     call = _gemm(FIRST_CALL_SIZE)
     backend: Backend = open_backend(request)
@@ -206,7 +220,7 @@ def _first_call(request: SetupRequest) -> FirstCall:
     finally:
         backend.close()
     first, *later = records.seconds[len(touches) :]
-    return FirstCall(FIRST_CALL_SIZE, float(first), float(np.median(later)))
+    return FirstCall(library, FIRST_CALL_SIZE, float(first), float(np.median(later)))
 
 
 def _watch(session: Session) -> Watch:
@@ -218,7 +232,9 @@ def _watch(session: Session) -> Watch:
         trial = watcher.measure(jobs, repetitions)
         repetitions = max(TRIAL_REPETITIONS, round(repetitions * seconds / _cost(trial)))
     batch = watcher.measure(jobs, repetitions, label="watching for noise", on_progress=session.on_progress)
-    session.store.note_facts(session.sampler.setup, **facts_of(batch))
+    floor = facts_of(batch).get("probe_floor")  # not its noise floor: that of models has fewer repetitions
+    if floor is not None:
+        session.store.note_facts(session.sampler.setup, probe_floor=floor)
     simulated = isinstance(session.sampler.backend, SimulatedBackend)
     return _seen(batch, session.sampler.backend.ticks_per_second, None if simulated else _stolen_share(batch))
 

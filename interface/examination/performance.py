@@ -1,6 +1,7 @@
 """Findings about what was measured: clock, peak, memory, first call, noise."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from blascast.sampler.backend import Overhead
 
@@ -18,6 +19,7 @@ MUCH_STOLEN = 0.01
 MUCH_PREEMPTED = 0.05
 UNSEEN_SHARE = 0.1
 TOP = "end what `top` shows first, or wait"
+UNCLEAR = "wait; if it stays so, the floor of the probes that the store knows is too low: use another BLASCAST_HOME"
 ANOTHER_HOST = "measure at another hour, or on a machine with CPUs of its own"
 
 
@@ -28,7 +30,7 @@ def performance_findings(measured: Measurements) -> Iterator[Finding]:
     yield overhead(measured.overhead)
     yield peak(measured.peaks, measured.dtype)
     yield bandwidth(measured.bandwidths, measured.last_level_cache_bytes)
-    yield first_call(measured.first_call, measured.dtype)
+    yield first_calls(measured.first_calls, measured.dtype)
     yield noise_floor(measured.watch)
     yield core(measured.watch, measured.threads)
     yield levels(measured.watch)
@@ -90,15 +92,17 @@ def bandwidth(found: tuple[Bandwidth, ...], cache_bytes: int) -> Finding:
     return Finding("memory bandwidth", value, verdict)
 
 
-def first_call(found: FirstCall, dtype: str) -> Finding:
-    """What the first call in a process costs."""
-    factor = found.first_seconds / found.later_seconds
-    value = f"{1e3 * found.first_seconds:.2f} ms, later {1e3 * found.later_seconds:.2f} ms"
-    what = f"{dtype}gemm of n = {found.size} in a fresh process"
-    if factor > SLOW_FIRST_CALL:
-        what += f": {factor:.1f} times a later one, so a first call is never a sample"
-        return Finding("first call", value, what)
-    return Finding("first call", value, f"{what}: hardly more than a later one")
+def first_calls(found: tuple[FirstCall, ...], dtype: str) -> Finding:
+    """What the first call in a process costs, by library."""
+    factors = [one.first_seconds / one.later_seconds for one in found]
+    value = ", ".join(
+        f"{Path(one.library).name} {1e3 * one.first_seconds:.2f} ms ({factor:.1f} times)"
+        for one, factor in zip(found, factors, strict=True)
+    )
+    what = f"{dtype}gemm of n = {found[0].size} in a fresh process, times a later one"
+    if max(factors) > SLOW_FIRST_CALL:
+        return Finding("first call", value, f"{what}: so a first call is never a sample")
+    return Finding("first call", value, f"{what}: hardly more")
 
 
 def noise_floor(watch: Watch) -> Finding:
@@ -120,6 +124,8 @@ def core(watch: Watch, threads: int) -> Finding:
     remark = "; the first thread's core: the others are not probed" if threads > 1 else ""
     if watch.preempted_share > MUCH_PREEMPTED:
         return Finding("core", value, f"other processes of this machine take it{remark}", TOP)
+    if max(watch.free_share, watch.busy_share) <= 0.5:
+        return Finding("core", value, f"neither one's own nor shared for long{remark}", UNCLEAR)
     if watch.free_share <= 0.5:
         return Finding("core", value, f"shared most of the time, by a neighbour{remark}", ANOTHER_HOST)
     return Finding("core", value, f"mostly one's own{remark}")

@@ -65,6 +65,10 @@ class Journal:
             path.unlink(missing_ok=True)
         self._file.close()
 
+    def leave(self) -> None:
+        """Closes it for somebody to recover."""
+        self._file.close()
+
     def _write(self, value: Any) -> None:
         self._file.write(json.dumps(value) + "\n")
         self._file.flush()

@@ -162,7 +162,7 @@ class Batch:
     speed_levels : tuple of Level
         Levels of the accepted times, relative to their job's median, that the probes do not explain.
     drift : float, optional
-        How much slower the second half of the batch was than the first, relative; see `noise.drift`.
+        How much slower the second half of the batch was than the first, relative; see `guard.drift`.
     """
 
     setup: Setup

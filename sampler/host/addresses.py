@@ -19,7 +19,7 @@ class WorkerAddresses:
         self._ask, self._operands = ask, operands
         self._originals: dict[int, int] = {}
         self._routines: dict[str, int] = {}
-        self._scratch: dict[int, tuple[int, int]] = {}
+        self._scratch: dict[tuple[int, int], tuple[int, int]] = {}
 
     def buffer(self, index: int) -> int:
         """The first element of an operand."""
@@ -43,7 +43,7 @@ class WorkerAddresses:
             self._routines[name] = self._address({"do": "routine", "name": name})
         return self._routines[name]
 
-    def scratch(self, slot: int, elements: int) -> int:
+    def scratch(self, slot: tuple[int, int], elements: int) -> int:
         """Scratch memory for so many elements; when it must grow, what was handed out before stays valid."""
         room, address = self._scratch.get(slot, (0, 0))
         if elements > room:

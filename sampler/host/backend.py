@@ -306,8 +306,10 @@ class WorkerBackend:
         if lanes > self._lanes:
             others = [cpu for cpu in allowed_cpus() if cpu not in self._cpus]
             cpus = [*self._cpus[::-1], *others[::-1]]
-            if lanes > len(cpus):
-                raise UsageError(f"{lanes} lanes need as many CPUs, this process may use {len(cpus)}; use fewer lanes")
+            threads = self._request.threads
+            if lanes * threads > len(cpus):
+                needed = f"{lanes} lanes need" if threads == 1 else f"{lanes} lanes of {threads} threads need"
+                raise UsageError(f"{needed} as many CPUs, this process may use {len(cpus)}; use fewer of them")
             self._ask({"do": "team", "cpus": cpus[:lanes]})
             self._lanes = lanes
 

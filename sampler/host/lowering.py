@@ -56,8 +56,8 @@ class Addresses(Protocol):
         """A routine of the library."""
         ...
 
-    def scratch(self, slot: int, elements: int) -> int:
-        """Scratch memory for so many elements, the same for all that ask for the slot."""
+    def scratch(self, slot: tuple[int, int], elements: int) -> int:
+        """Scratch memory for so many elements, the same for all that ask for the slot (a lane, and a number)."""
         ...
 
 
@@ -253,7 +253,7 @@ class Lowering:
         members = []
         for lane, calls in enumerate(lanes):
             for call in calls:
-                members.append(self._call(call, MEMBER))
+                members.append(self._call(call, MEMBER, lane))
                 members[-1].rows["lane"] = lane
         rows = _rows(1, REGION)
         rows["amount"] = len(members)
@@ -274,11 +274,11 @@ class Lowering:
 
     # --- calls
 
-    def _call(self, call: Call, kind: int) -> Lowered:
+    def _call(self, call: Call, kind: int, lane: int = 0) -> Lowered:
         dtype, kernel = self._setup.dtype, call.kernel
         self._check_flags(call)
         entries = program.entries_of(program.Run(call))
-        columns, infos = self._words(call, entries)
+        columns, infos = self._words(call, entries, lane)
         result = self._result(call) if kernel.returns else None
         hidden = result is not None and self._hides(kernel.returns)
         if hidden:
@@ -312,7 +312,9 @@ class Lowering:
                     f"got {call.flags[argument.name]!r}"
                 )
 
-    def _words(self, call: Call, entries: int) -> tuple[list[tuple[Any, bool]], tuple[tuple[Call, Integers], ...]]:
+    def _words(
+        self, call: Call, entries: int, lane: int
+    ) -> tuple[list[tuple[Any, bool]], tuple[tuple[Call, Integers], ...]]:
         """The words of a call, each a number or one for each entry, and whether it is an offset into the pool."""
         columns: list[tuple[Any, bool]] = []
         lengths: list[tuple[Any, bool]] = []
@@ -333,7 +335,7 @@ class Lowering:
                     columns.append((self._addresses.buffer(index) + element * item, False))
                 case Work(_, elements):
                     most = int(np.max(parse(elements).evaluate(values), initial=1))
-                    columns.append((self._addresses.scratch(slots, most), False))
+                    columns.append((self._addresses.scratch((lane, slots), most), False))
                     slots += 1
                 case Info():
                     places = self.pool.reserve(16 * entries) + 16 * np.arange(entries)

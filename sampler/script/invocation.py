@@ -11,6 +11,7 @@ from ..kernel import COMPLEX, Argument, Data, Flag, Inc, Info, Integer, Kernel, 
 from .memory import Memory, Placement
 from .statements import Given, Operand, Scratch, check_natural, short
 
+_SLOTS = 64  # for the scratch memory of one call: more than it can have arguments
 _DERIVED = (Integer, Work, Info)  # what follows from the other arguments, and may be left out
 
 
@@ -50,7 +51,7 @@ class Invocation:
         return bind(self.kernel, *values)
 
 
-def invocation(kernel: Kernel, dtype: str, arguments: Sequence[Given], memory: Memory) -> Invocation:
+def invocation(kernel: Kernel, dtype: str, arguments: Sequence[Given], memory: Memory, lane: int = 0) -> Invocation:
     """The call of a routine with arguments in the order of its Fortran interface.
 
     Sizes, leading dimensions and increments are given; what follows from them (lwork, work, info) may
@@ -64,7 +65,7 @@ def invocation(kernel: Kernel, dtype: str, arguments: Sequence[Given], memory: M
     routine = kernel.routine(dtype)
     named = _named(kernel, dtype, arguments)
     try:
-        return _Reading(kernel, dtype, named, memory).invocation()
+        return _Reading(kernel, dtype, named, memory, lane).invocation()
     except UsageError as error:
         text = str(error)
         raise UsageError(text if text.startswith(kernel.name) else f"{routine}: {text}") from None
@@ -88,10 +89,12 @@ def _named(kernel: Kernel, dtype: str, arguments: Sequence[Given]) -> dict[str, 
 class _Reading:
     """Reads the arguments of one call, each when another needs it."""
 
-    def __init__(self, kernel: Kernel, dtype: str, named: dict[str, tuple[Argument, Given]], memory: Memory) -> None:
+    def __init__(
+        self, kernel: Kernel, dtype: str, named: dict[str, tuple[Argument, Given]], memory: Memory, lane: int
+    ) -> None:
         self._kernel, self._dtype, self._named, self._memory = kernel, dtype, named, memory
         self._known: dict[str, Any] = {}
-        self._slots = 0
+        self._slots = _SLOTS * lane  # lanes share no scratch memory
 
     def invocation(self) -> Invocation:
         for argument, value in self._named.values():

@@ -156,7 +156,8 @@ class Machine:
         if statement.routine not in self._routines:
             raise self._unknown(statement.routine)
         kernel, dtype = self._routines[statement.routine]
-        call = invocation(kernel, dtype, statement.arguments, self._memory)
+        lane = self._region.lane if self._region is not None else 0
+        call = invocation(kernel, dtype, statement.arguments, self._memory, lane)
         if self._region is not None:
             self._region.add(call, statement.mode, self._settings)
             return
@@ -271,6 +272,11 @@ class _OpenRegion:
         self.line = line
         self.in_sequence = False
         self._lanes: list[list[Invocation]] = []
+
+    @property
+    def lane(self) -> int:
+        """The lane of the next call."""
+        return len(self._lanes) - self.in_sequence
 
     def add(self, call: Invocation, mode: say.Mode, settings: Settings) -> None:
         """Adds a call: as a lane, or to the open sequence."""

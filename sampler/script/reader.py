@@ -30,9 +30,9 @@ def read(text: str) -> say.Statement | None:
     text = text.strip()
     if text.startswith("{"):
         return read_object(text)
-    verb, _, rest = text.partition(" ")
+    verb, *rest = text.split(maxsplit=1) or [""]
     if verb == "print":
-        return say.Print(rest.strip())
+        return say.Print(*rest or [""])
     words = text.split("#", 1)[0].split()
     if not words:
         return None

@@ -13,13 +13,13 @@ def numbered(stream: IO[bytes]) -> Iterator[tuple[int, str | UsageError]]:
     number = 0
     while line := stream.readline(LONGEST + 1):
         number += 1
-        yield number, _text(stream, line)
+        yield number, _text(line)
+        while len(line) > LONGEST and not line.endswith(b"\n"):  # the rest of it, if anybody goes on
+            line = stream.readline(LONGEST + 1)
 
 
-def _text(stream: IO[bytes], line: bytes) -> str | UsageError:
+def _text(line: bytes) -> str | UsageError:
     if len(line) > LONGEST:
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(LONGEST)
         return UsageError(f"a line may have {LONGEST} bytes, this one has more")
     if b"\0" in line:
         return UsageError("a line may not hold a null byte; is this a file of text?")

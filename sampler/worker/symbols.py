@@ -64,8 +64,9 @@ class OpenLibrary:
 
     @property
     def combined(self) -> bool:
-        """Whether the LAPACK is a file of its own."""
-        return self.lapack is not self.blas
+        """Whether the LAPACK is a file of its own, given or found: one file may need another with the BLAS."""
+        own = file_of(self.lapack.find("ilaver"))
+        return self.lapack is not self.blas or own not in ("", file_of(self.blas.find("dcopy")))
 
     def find(self, routine: str) -> Any:
         """Address of a routine; NULL if there is none."""
