@@ -47,6 +47,7 @@ from blascast.sampler.batch.guard import longest_halts, prevailing_clocks
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, Measurement
 from blascast.sampler.call import View, bind
+from blascast.sampler.environment.topology import read_topology
 from blascast.sampler.job import Job, warm_job
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.program import Probe
@@ -293,21 +294,13 @@ def sampling(library: str, budget: Budget) -> Iterator[tuple[Sampler, int, OnPro
 
 def sibling_of(cpu: int) -> tuple[str, int]:
     """A CPU of the same core, in words and as a number; where the system tells of none, another allowed one."""
-    file = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-    listed = file.read_text().strip() if file.exists() else ""
-    siblings = {number for part in listed.split(",") if part for number in numbers(part)} - {cpu}
+    siblings = {other for core in read_topology([cpu], Path("/")).cores for other in core} - {cpu}
     if siblings:
         return f"CPU {min(siblings)}, its sibling", min(siblings)
     others = [other for other in allowed_cpus() if other != cpu]
     if not others:
         raise click.ClickException("the machine has one CPU only: nothing can compete beside it")
     return f"CPU {others[0]} (the system tells of no sibling)", others[0]
-
-
-def numbers(part: str) -> range:
-    """The numbers of `3` or `3-5`."""
-    first, _, last = part.partition("-")
-    return range(int(first), int(last or first) + 1)
 
 
 @contextmanager

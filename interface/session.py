@@ -18,6 +18,7 @@ from blascast.sampler.backends import open_backend
 from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.call import View, bind
 from blascast.sampler.job import warm_job
+from blascast.sampler.kernel import flop_factor
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.resources import available_memory
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
@@ -160,7 +161,8 @@ class Session:
         )
         self.spent = replace(self.spent, sampling=self.spent.sampling + batch.seconds)
         known = self.store.facts(self.sampler.setup).get("peak_flops_per_second", 0.0)
-        peak = max(float(known), float(job.flops / batch.measurements[0].seconds.min()))
+        flops = flop_factor(self.sampler.setup.dtype) * job.flops
+        peak = max(float(known), float(flops / batch.measurements[0].seconds.min()))
         self.store.note_facts(self.sampler.setup, peak_flops_per_second=peak)
         return peak
 

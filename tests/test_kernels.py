@@ -8,7 +8,7 @@ from kernels.cases import calls_of
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Data, Flag, Inc, Integer, Kernel, Ld, Option, Size, Work
-from blascast.sampler.kernels import KERNELS, find_kernel, find_routine, register
+from blascast.sampler.kernels import KERNELS, find_kernel, register
 from blascast.sampler.simulated import SimulatedBackend
 
 M, N, K = 13, 11, 7
@@ -89,13 +89,6 @@ def test_the_catalogue_is_complete() -> None:
     declared = [kernel.routine(dtype) for kernel in KERNELS.values() for dtype in kernel.types]
     assert wanted == set(declared)
     assert len(declared) == len(wanted)  # none twice
-
-
-def test_a_routine_is_found_by_its_name() -> None:
-    assert find_routine("dgemm") == (KERNELS["gemm"], "d")
-    assert find_routine("izamax") == (KERNELS["iamax"], "z")
-    with pytest.raises(UsageError, match=r"unknown routine 'dgem'; known: dgemv, dgemm, dger, \.\.\. \(312 in all\)"):
-        find_routine("dgem")
 
 
 def test_names_are_unique_and_known() -> None:

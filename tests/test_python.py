@@ -7,6 +7,7 @@ import pytest
 import blascast
 from blascast.plots import plot_blocksize, plot_model, plot_rank
 from blascast.sampler.errors import UsageError
+from blascast.session import Session
 
 mpl.use("Agg")
 
@@ -108,3 +109,9 @@ def test_small_problems() -> None:
 def test_complex_types_are_refused_by_algorithms_that_are_not_for_them() -> None:
     with pytest.raises(UsageError, match="cholesky is there for the data types s, d, not 'z'"):
         blascast.rank("cholesky", n=100, dtype="z", library="simulated")
+
+
+def test_complex_flops_count_four_times() -> None:
+    """The simulated machine takes as long for a product of single complex numbers as of double real ones."""
+    with Session(library="simulated", dtype="d") as real, Session(library="simulated", dtype="c") as complex_:
+        assert complex_.measure_peak() == pytest.approx(4 * real.measure_peak(), rel=0.05)

@@ -48,20 +48,6 @@ def find_kernel(name: str) -> Kernel:
     return KERNELS[name]
 
 
-def find_routine(name: str) -> tuple[Kernel, str]:
-    """The kernel and the data type of a routine.
-
-    Examples
-    --------
-    >>> kernel, dtype = find_routine("izamax")
-    >>> kernel.name, dtype
-    ('iamax', 'z')
-    """
-    if name not in _ROUTINES:
-        raise unknown("routine", name, sorted(_ROUTINES))
-    return _ROUTINES[name]
-
-
 for _module in (blas1, blas2, blas3, cholesky, triangular, lu, qr, reduction, auxiliary):
     for _value in vars(_module).values():
         if isinstance(_value, Kernel):
