@@ -75,7 +75,7 @@ def plot_model(setup: Setup, model: Model, axes: "Axes | None" = None, home: Pat
     line = np.arange(points.min(), points.max() + 1, STEP)
     sizes = np.array([[size, *others] for size in line])
     axes.plot(points, _rates(kernel, model, points, others) / seconds, "o", color="C1", label="measured")
-    predicted = model.evaluate(sizes)[0][:, MEDIAN]
+    predicted = model.evaluate(sizes).statistics[:, MEDIAN]
     axes.plot(line, _rates(kernel, model, line, others) / predicted, color="C0", label="predicted")
     for bound in {d.upper[0] for d in model.domains if bool(d.contains(np.array([[d.upper[0], *others]]))[0])}:
         axes.axvline(bound, color="gray", linewidth=0.5, linestyle="--")

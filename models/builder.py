@@ -14,10 +14,12 @@ from blascast.sampler.job import Job, warm_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from .domain import Domain, uncovered
-from .fit import Exponents, monomials
+from .basis import Exponents, monomials
 from .parameters import Parameters
 from .piecewise import Model, ModelKey
-from .refinement import Observation, Point, Refinement, Workload
+from .generator import Observation, Point, Workload
+from .halving import Halving
+from .refinement import Refinement
 from .sampling import Case, model_ld
 from .store import Store
 from .summary import MEDIAN, STATISTICS, FloatArray, standard_error, summarize
@@ -117,8 +119,7 @@ class ModelBuilder:
     def _task(self, need: Need, state: State | None) -> "_Task":
         """What is there for a need, and the refinement of what is not."""
         parameters, kernel = self._parameters, need.case.kernel
-        overfitting = parameters.overfitting_3d if len(kernel.sizes) > 2 else parameters.overfitting
-        exponents = monomials(kernel, dict(need.case.flags), overfitting)
+        exponents = monomials(kernel, dict(need.case.flags), parameters.overfitting_for(kernel.sizes))
         model = self._store.load_model(self._sampler.setup, need.key)
         made_alike = model is not None and (model.parameters, model.exponents) == (parameters, exponents)
         if model is not None and not (made_alike and model.state == (state or model.state)):

@@ -1,109 +1,147 @@
 """The configuration of the model generator, and its presets by name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from blascast.sampler.errors import UsageError
 
-from .domain import Split
+from .domain import STEP
 from .grid import GRIDS
 
-SMALL_FLOPS = 1e6
-LARGE_FLOPS = 1e9
-Reference = Literal["min", "median"]
 ErrorMeasure = Literal["mean", "p90", "max"]
+Cuts = Literal["fitted", "halves"]
+NAMED_QUANTILES = {"min": 0.0, "median": 0.5, "max": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How models are generated (dissertation, section 3.3).
+    """How models are generated.
 
     Parameters
     ----------
-    overfitting : int
-        By how much the degree exceeds the flop polynomial's, in each size.
-    overfitting_3d : int
-        The same for kernels with three sizes.
+    cuts : str
+        Where domains are cut into pieces: ``"fitted"``, wherever the samples fit best
+        (`refinement.Refinement`), or ``"halves"``, as in the dissertation (`halving.Halving`).
+    overfitting, overfitting_3d : int
+        By how much the degree exceeds the flop polynomial's, in each size; for kernels with up to two
+        sizes, and with three or more. Fitted pieces take what of it the samples support.
     oversampling : int
         Grid points along each size beyond degree + 1.
     grid : str
-        ``"chebyshev"`` or ``"cartesian"``.
-    repetitions : int
-        Samples of each point.
-    repetitions_small, repetitions_large : int
-        The same for calls of less than SMALL_FLOPS, whose times scatter more and cost little, and of
-        more than LARGE_FLOPS, whose times scatter less and cost much.
-    reference : str
-        The statistic whose error decides: ``"min"`` or ``"median"``.
+        ``"geometric"``, ``"chebyshev"`` or ``"cartesian"``.
+    least_repetitions, most_repetitions : int
+        Samples of each point; the same number twice is a fixed count.
+    precision : float
+        Between the two, samples are taken until the confidence interval of the reference statistic
+        is so wide, relative to it.
+    reference : float
+        The statistic that decides about errors, as a quantile: 0 is the minimum, 0.5 the median.
     error_measure : str
         What of the relative errors at the points decides: ``"mean"``, ``"p90"`` or ``"max"``.
     bound : float
         The error to get below, relative.
     minimum_width, minimum_width_3d : int
-        Domains are not halved below it; for kernels with up to two sizes, and with three.
-    split : str
-        Where domains are cut: ``"middle"``, or ``"geometric"`` (at the geometric mean of the bounds).
-    noise_factor : float
-        Halving stops when the error is below so many times the samples' own noise; 0: never.
-    reuse : bool
-        Whether samples taken for an enclosing domain serve a part of it too.
-    targeted : bool
-        Whether refinement goes where a question's calls spend their time.
+        Pieces are not cut narrower; for kernels with up to two sizes, and with three or more.
+    minimum_width_threaded, minimum_width_3d_threaded : int
+        The same for more than one thread.
     seconds : float
-        Time after which no further round of sampling begins for one question; models that differ
-        in it alone are the same.
+        What sampling for one question may cost, about; models that differ in it alone are the same.
+
+    Raises
+    ------
+    UsageError
+        If they contradict each other or make no sense.
     """
 
+    cuts: Cuts = "fitted"
     overfitting: int = 1
     overfitting_3d: int = 0
-    oversampling: int = 2
-    grid: str = "chebyshev"
-    repetitions: int = 8
-    repetitions_small: int = 24
-    repetitions_large: int = 4
-    reference: Reference = "median"
+    oversampling: int = 1
+    grid: str = "geometric"
+    least_repetitions: int = 5
+    most_repetitions: int = 25
+    precision: float = 0.01
+    reference: float = 0.5
     error_measure: ErrorMeasure = "p90"
-    bound: float = 0.02
-    minimum_width: int = 16
-    minimum_width_3d: int = 32
-    split: Split = "geometric"
-    noise_factor: float = 1.5
-    reuse: bool = True
-    targeted: bool = True
+    bound: float = 0.01
+    minimum_width: int = 8
+    minimum_width_3d: int = 16
+    minimum_width_threaded: int = 16
+    minimum_width_3d_threaded: int = 32
     seconds: float = field(default=60.0, compare=False)
-
-    def repetitions_for(self, flops: float) -> int:
-        """Samples to take of a call with so many flops."""
-        if flops < SMALL_FLOPS:
-            return self.repetitions_small
-        return self.repetitions_large if flops > LARGE_FLOPS else self.repetitions
 
     def __post_init__(self) -> None:
         if self.grid not in GRIDS:
             raise UsageError(f"the grid must be one of {', '.join(GRIDS)}, got {self.grid!r}")
+        if self.cuts not in ("fitted", "halves"):
+            raise UsageError(f"cuts must be 'fitted' or 'halves', got {self.cuts!r}")
+        if self.error_measure not in ("mean", "p90", "max"):
+            raise UsageError(f"the error measure must be 'mean', 'p90' or 'max', got {self.error_measure!r}")
         if min(self.overfitting, self.overfitting_3d, self.oversampling) < 0:
-            raise UsageError("overfitting and oversampling must not be negative")
-        counts = (self.repetitions, self.repetitions_small, self.repetitions_large)
-        widths = (self.minimum_width, self.minimum_width_3d)
-        if min(*counts, *widths) < 1 or self.bound <= 0:
-            raise UsageError("repetitions, bound and minimum widths must be positive")
+            raise UsageError("overfitting and oversampling must not be negative: too few points for the degree")
+        if not 1 <= self.least_repetitions <= self.most_repetitions:
+            raise UsageError(
+                "repetitions must be 1 <= least <= most, "
+                f"got least {self.least_repetitions}, most {self.most_repetitions}"
+            )
+        if not 0 <= self.reference <= 1:
+            raise UsageError(f"the reference must be a quantile from 0 to 1, got {self.reference}")
+        for name in ("bound", "precision", "seconds"):
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name} must be positive, got {getattr(self, name)}")
+        if min(self.minimum_widths) < STEP:
+            raise UsageError(f"minimum widths must be at least {STEP}, got {min(self.minimum_widths)}")
+
+    @property
+    def minimum_widths(self) -> tuple[int, int, int, int]:
+        """All four of them."""
+        return (
+            self.minimum_width,
+            self.minimum_width_3d,
+            self.minimum_width_threaded,
+            self.minimum_width_3d_threaded,
+        )
+
+    def overfitting_for(self, sizes: Sequence[str]) -> int:
+        """The overfitting for a kernel with such sizes."""
+        return self.overfitting_3d if len(sizes) > 2 else self.overfitting
+
+    def minimum_width_for(self, sizes: Sequence[str], threads: int) -> int:
+        """The minimum width for a kernel with such sizes."""
+        flat, deep, threaded_flat, threaded_deep = self.minimum_widths
+        if threads > 1:
+            flat, deep = threaded_flat, threaded_deep
+        return deep if len(sizes) > 2 else flat
 
 
-# The default of the dissertation's Table 3.3.
+# The default of the dissertation's Table 3.3, with its variations for three sizes and for threads.
 PEISE2017 = Parameters(
+    cuts="halves",
     overfitting=2,
+    overfitting_3d=0,
     oversampling=4,
-    repetitions=10,
-    repetitions_small=10,
-    repetitions_large=10,
-    reference="min",
+    grid="chebyshev",
+    least_repetitions=10,
+    most_repetitions=10,
+    reference=NAMED_QUANTILES["min"],
     error_measure="max",
     bound=0.01,
     minimum_width=32,
     minimum_width_3d=64,
-    split="middle",
-    noise_factor=0.0,
-    reuse=False,
-    targeted=False,
+    minimum_width_threaded=64,
+    minimum_width_3d_threaded=256,
     seconds=float("inf"),
 )
+
+PRESETS = {
+    "default": Parameters(),
+    "fast": Parameters(bound=0.03, least_repetitions=3, most_repetitions=10, precision=0.03, seconds=15.0),
+    "accurate": Parameters(bound=0.005, least_repetitions=10, most_repetitions=50, precision=0.005, seconds=600.0),
+    "peise2017": PEISE2017,
+}
+
+
+def preset_name(parameters: Parameters) -> str:
+    """The name of the preset that they equal, or ``"own"``."""
+    return next((name for name, preset in PRESETS.items() if preset == parameters), "own")

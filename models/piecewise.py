@@ -8,7 +8,7 @@ import numpy.typing as npt
 from blascast.sampler.batch.sample import State
 
 from .domain import Domain, uncovered
-from .fit import Exponents, design_matrix
+from .basis import Exponents, design_matrix
 from .parameters import Parameters
 from .summary import MAX, MEAN, MEDIAN, MIN, STD, FloatArray
 
@@ -56,6 +56,47 @@ class ModelKey:
         return f"{self.kernel} {self.case}".strip()
 
 
+@dataclass(frozen=True, slots=True)
+class Ripple:
+    """How run times differ at sizes that are no multiples of 8.
+
+    Libraries work on tiles and pay for the padding of the last one. A size n that is no multiple of 8
+    counts as n + padding * (the next multiple - n).
+
+    Parameters
+    ----------
+    padding : tuple of float
+        For each size, 0 (only what n is) to about 1 (as much as the next multiple).
+    error : float
+        Relative error that is left at such sizes, root mean square.
+    points : int
+        Points that it was learnt from.
+    """
+
+    padding: tuple[float, ...]
+    error: float
+    points: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimates:
+    """What a model says of calls.
+
+    Parameters
+    ----------
+    statistics : array of shape (..., 5), seconds
+        Ordered: 0 < min <= median <= max, and the mean between min and max.
+    errors : array of shape (...)
+        Standard error of the median, relative.
+    pieces : integer array of shape (...)
+        Index of the piece that each was computed by.
+    """
+
+    statistics: FloatArray
+    errors: FloatArray
+    pieces: npt.NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
     """A piecewise polynomial of one case of a kernel.
@@ -72,6 +113,14 @@ class Model:
     seconds : float
         What sampling cost.
     parameters : Parameters
+    samples : int
+        How many it rests on.
+    taken : float
+        When the last of them was taken, seconds since 1970.
+    ripple : Ripple, optional
+        How sizes that are no multiples of 8 differ, if that was examined.
+    origin : str
+        Empty for a model made here; else where it was imported from, and when.
     """
 
     key: ModelKey
@@ -81,6 +130,10 @@ class Model:
     stopped: str
     seconds: float
     parameters: Parameters
+    samples: int = 0
+    taken: float = 0.0
+    ripple: Ripple | None = None
+    origin: str = ""
 
     @property
     def domains(self) -> list[Domain]:
@@ -118,26 +171,21 @@ class Model:
             inside &= (size >= lower[:, i]) & (size <= upper[:, i])
         return np.where(inside.any(axis=1), inside.argmax(axis=1), -1)
 
-    def evaluate(self, sizes: npt.NDArray[np.int64]) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """The five statistics at sizes, and the piece that each was computed by.
+    def evaluate(self, sizes: npt.NDArray[np.int64]) -> Estimates:
+        """Estimates of run times.
 
         Parameters
         ----------
         sizes : integer array of shape (n, d)
             All inside the pieces' domains.
-
-        Returns
-        -------
-        statistics : array of shape (n, 5), seconds
-            Ordered: 0 < min <= median <= max, and the mean between min and max.
-        pieces : integer array of shape (n,)
         """
         indices = self.piece_of(sizes)
         scales = np.array([piece.domain.upper for piece in self.pieces], dtype=float)
         coefficients = np.stack([piece.coefficients for piece in self.pieces])
         matrix = design_matrix(sizes, self.exponents, scales[indices])
         statistics = np.einsum("nk,nks->ns", matrix, coefficients[indices])
-        return _ordered(statistics), indices
+        errors = np.array([piece.error for piece in self.pieces])
+        return Estimates(_ordered(statistics), errors[indices], indices)
 
 
 def _ordered(statistics: FloatArray) -> FloatArray:

@@ -18,83 +18,26 @@ the regions that dominate the error of the workload's run time are, until that i
    sizes to halve: the new polynomial errs at its points by more than GAIN times what the old one did.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from .basis import Exponents, degrees, design_matrix
 from .domain import Domain
-from .fit import Exponents, degrees, fit
+from .fit import fit, fit_statistics
+from .generator import Observation, Point, Refined, Workload
 from .grid import grid_points
+from .halving import ERROR_MEASURES
 from .parameters import Parameters
 from .piecewise import Piece
-from .summary import MEDIAN, STATISTICS, FloatArray
+from .summary import MEDIAN, FloatArray, rms
 
-Point: TypeAlias = tuple[int, ...]
 KERNEL_SHARE = 0.5
 DOMINANT = 0.25
 GAIN = 0.8
 _LEAST_ERROR = 1e-4  # a clock cannot tell relative differences much smaller
-_MEASURES: dict[str, Callable[[FloatArray], np.floating]] = {
-    "mean": np.mean,
-    "p90": lambda errors: np.percentile(errors, 90),
-    "max": np.max,
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Observation:
-    """What sampling found at one point.
-
-    Parameters
-    ----------
-    statistics : array of shape (5,), seconds
-    standard_error : float
-        Of the reference statistic, relative to it.
-    seconds : float
-        What taking the samples cost.
-    """
-
-    statistics: FloatArray
-    standard_error: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Workload:
-    """The calls of one kernel case that a question will replay.
-
-    Parameters
-    ----------
-    sizes : integer array of shape (n_calls, d)
-    owner : integer array of shape (n_calls,)
-        The configuration that each call belongs to.
-    configurations : int
-    """
-
-    sizes: npt.NDArray[np.int64]
-    owner: npt.NDArray[np.int64]
-    configurations: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Refined:
-    """What refinement ended with.
-
-    Parameters
-    ----------
-    pieces : tuple of Piece
-    stopped : str
-        ``"bound"``, ``"noise"``, ``"no gain"``, ``"minimum width"`` or ``"time"``.
-    seconds : float
-        What sampling cost.
-    """
-
-    pieces: tuple[Piece, ...]
-    stopped: str
-    seconds: float
+NOISE_FACTOR = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +67,7 @@ class Refinement:
         To be covered.
     exponents : monomials of the polynomials
     parameters : Parameters
+    minimum_width : int
     workload : Workload, optional
         What the model is for.
 
@@ -140,9 +84,11 @@ class Refinement:
         domains: Sequence[Domain],
         exponents: Exponents,
         parameters: Parameters,
+        minimum_width: int,
         workload: Workload | None = None,
     ) -> None:
         self._exponents, self._parameters, self._workload = exponents, parameters, workload
+        self._minimum_width = minimum_width
         self._observed: dict[Point, Observation] = {}
         self._regions: list[_Region] = []
         self._pending: list[tuple[Domain, _Region | None]] = [(domain, None) for domain in domains]
@@ -154,9 +100,9 @@ class Refinement:
         """Whether it has a workload."""
         return self._workload is not None
 
-    def observe(self, observations: Sequence[Observation]) -> None:
-        """Takes the observations of the wanted points, in their order, and fits the new regions."""
-        self._observed.update(zip(self.wanted, observations, strict=True))
+    def observe(self, observations: dict[Point, Observation]) -> None:
+        """Takes observations, of the wanted points at least, and fits the new regions."""
+        self._observed.update(observations)
         self._regions += [self._fitted(domain, parent) for domain, parent in self._pending]
         self._pending, self.wanted = [], []
 
@@ -181,8 +127,7 @@ class Refinement:
 
     def result(self) -> Refined:
         """The pieces so far."""
-        seconds = sum(observation.seconds for observation in self._observed.values())
-        return Refined(tuple(region.piece for region in self._regions), self.stopped or "time", seconds)
+        return Refined(tuple(region.piece for region in self._regions), self.stopped or "budget")
 
     # --- which regions
 
@@ -206,28 +151,22 @@ class Refinement:
 
     def _obstacle(self, region: _Region) -> str | None:
         """Why halving a region would not help, or None."""
-        parameters = self._parameters
-        if parameters.noise_factor and region.over_noise <= parameters.noise_factor:
+        if region.over_noise <= NOISE_FACTOR:
             return "noise"
         if self._workload and region.useless > len(region.domain.lower):
             return "no gain"
-        return None if region.domain.halves(self._minimum_width, parameters.split) else "minimum width"
+        return None if region.domain.halves(self._minimum_width, "geometric") else "minimum width"
 
     def _halve(self, indices: set[int]) -> None:
         for index in indices:
             region = self._regions[index]
-            halves = region.domain.halves(self._minimum_width, self._parameters.split)
+            halves = region.domain.halves(self._minimum_width, "geometric")
             assert halves is not None
             self._pending += [(half, region) for half in halves]
         self._regions = [region for index, region in enumerate(self._regions) if index not in indices]
         self.wanted = self._missing_points()
 
     # --- points and fits
-
-    @property
-    def _minimum_width(self) -> int:
-        three = len(self._exponents[0]) > 2
-        return self._parameters.minimum_width_3d if three else self._parameters.minimum_width
 
     def _points(self, domain: Domain) -> list[Point]:
         counts = [degree + 1 + self._parameters.oversampling for degree in degrees(self._exponents)]
@@ -238,22 +177,22 @@ class Refinement:
         return sorted(points - set(self._observed))
 
     def _fitted(self, domain: Domain, parent: _Region | None) -> _Region:
-        sizes = np.array(list(self._observed) if self._parameters.reuse else self._points(domain))
+        sizes = np.array(list(self._observed))
         sizes = sizes[domain.contains(sizes)]
         observations = [self._observed[tuple(point)] for point in sizes.tolist()]
         statistics = np.array([observation.statistics for observation in observations])
-        result = fit(sizes, statistics, self._exponents, np.array(domain.upper, dtype=float))
+        matrix = design_matrix(sizes, self._exponents, np.array(domain.upper, dtype=float))
+        result = fit(matrix, np.array([observation.reference for observation in observations]))
         noise = np.array([observation.standard_error for observation in observations])
         pooled = np.maximum(np.maximum(noise, np.median(noise)), _LEAST_ERROR)
-        error = max(_rms(result.held_out), _rms(noise))  # no more certain than the samples themselves
-        piece = Piece(domain, result.coefficients, error, _rms(noise), len(sizes))
-        residuals = np.abs(result.residuals[:, STATISTICS.index(self._parameters.reference)])
-        fitted = float(_MEASURES[self._parameters.error_measure](residuals))
+        error = max(rms(result.held_out), rms(noise))  # no more certain than the samples themselves
+        piece = Piece(domain, fit_statistics(matrix, statistics), error, rms(noise), len(sizes))
+        fitted = float(ERROR_MEASURES[self._parameters.error_measure](np.abs(result.residuals)))
         useless = 0
         if parent is not None:
             before = parent.piece.evaluate(sizes, self._exponents)[:, MEDIAN] / statistics[:, MEDIAN] - 1
-            useless = parent.useless + 1 if piece.error > GAIN * _rms(before) else 0
-        return _Region(piece, fitted, _rms(result.held_out / pooled), useless)
+            useless = parent.useless + 1 if piece.error > GAIN * rms(before) else 0
+        return _Region(piece, fitted, rms(result.held_out / pooled), useless)
 
     def _seconds_by_region(self) -> FloatArray:
         """Time that each configuration's calls spend in each region: (n_configurations, n_regions)."""
@@ -268,6 +207,3 @@ class Refinement:
             seconds[:, index] = np.bincount(owner[here], weights=np.abs(medians), minlength=count)
         return seconds
 
-
-def _rms(values: FloatArray) -> float:
-    return float(np.sqrt(np.mean(values**2)))

@@ -7,7 +7,7 @@ from blascast.sampler.call import Call, View, bind, case_of
 from blascast.sampler.expression import parse
 from blascast.sampler.kernel import Data, Flag, Kernel
 
-from .refinement import Point
+from .generator import Point
 
 SMALLEST_LD = 520
 

@@ -33,7 +33,7 @@ from blascast.sampler.setup import Setup
 
 from .model_file import model_from_json, model_to_json
 from .piecewise import Model, ModelKey
-from .refinement import Point
+from .generator import Point
 
 # Statements that bring the database from the version of their index to the next: a new one takes all steps.
 _STEPS = (

@@ -40,3 +40,8 @@ def standard_error(seconds: FloatArray, statistic: int) -> float:
     deviation = (high - low) / 1.349 if statistic != MEAN else float(seconds.std(ddof=1))
     factor = 1.0 if statistic == MEAN else 1.2533
     return float(factor * deviation / np.sqrt(len(seconds)))
+
+
+def rms(values: FloatArray) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(values**2)))

@@ -10,7 +10,7 @@ from blascast.algorithms import CallArray, Sequence
 from blascast.models.builder import Need
 from blascast.models.domain import STEP, Domain
 from blascast.models.piecewise import Model, ModelKey
-from blascast.models.refinement import Workload
+from blascast.models.generator import Workload
 from blascast.models.sampling import case_of_call
 from blascast.models.summary import MEDIAN
 
@@ -106,9 +106,8 @@ def by_models(models: Mapping[ModelKey, Model]) -> Estimate:
         if not len(calls.sizes):
             return np.zeros((0, 5)), np.zeros(0), np.zeros(0, dtype=np.int64)
         model = by_case[calls.kernel.name, calls.case]
-        statistics, pieces = model.evaluate(calls.sizes)
-        errors = np.array([piece.error for piece in model.pieces])
-        return statistics, errors[pieces], pieces
+        found = model.evaluate(calls.sizes)
+        return found.statistics, found.errors, found.pieces
 
     return estimate
 
