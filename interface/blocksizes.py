@@ -16,6 +16,7 @@ from blascast.predictors.configurations import (
     candidate_block_sizes,
     check_size,
 )
+from blascast.predictors.judging import block_sizes
 from blascast.predictors.replay import Replay
 from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
@@ -120,7 +121,8 @@ def blocksize(
     with Session(**options) as session:
         session.check_sizes(sizes)
         grid = [(size, int(b)) for size in sizes for b in _compared(size)]
-        (replay,), state = session.replay([trace(chosen, *np.transpose(grid))])
+        sequence = trace(chosen, *np.transpose(grid))
+        (replay,), state = session.replay([sequence], block_sizes(sequence.n, session.parameters.answer_bound))
         rows = tuple(best_block_size(replay, size) for size in sizes)
         return BlocksizeReport(session.sampler.setup, replay, rows, state, session.tally, session.spent)
 

@@ -4,15 +4,19 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from blascast.algorithms import find_operation, trace
+import numpy as np
+
+from blascast.algorithms import Sequence, find_operation, trace
 from blascast.predictors.configurations import (
     LARGEST_B,
     candidate_block_sizes,
     check_block_size,
     check_size,
 )
+from blascast.predictors.judging import ranking
 from blascast.predictors.prediction import Times
 from blascast.predictors.ranking import Candidate, best_candidate, rank_candidates, tie_classes
+from blascast.predictors.replay import Replay
 from blascast.predictors.verification import Verified, verify
 from blascast.sampler.batch.sample import State
 from blascast.sampler.setup import Setup
@@ -191,10 +195,16 @@ def rank(
     sizes = [check_block_size(b, n)] if b is not None else candidate_block_sizes(n)
     with Session(**options) as session:
         session.check_sizes([n])
-        replays, state = session.replay([trace(variant, n, sizes) for variant in variants])
+        replays, state = _replays(session, [trace(variant, n, sizes) for variant in variants])
         candidates = rank_candidates([best_candidate(replay, n) for replay in replays])
         verified = _verify(session, candidates, state) if verify else None
         return _report(session, operation, candidates, state, verified, sought=b is None)
+
+
+def _replays(session: Session, sequences: list[Sequence]) -> tuple[list[Replay], State]:
+    """Replays of the variants, as exact as the ranking needs."""
+    variant = np.repeat(np.arange(len(sequences)), [len(sequence.n) for sequence in sequences])
+    return session.replay(sequences, ranking(variant, session.parameters.answer_bound, session.noise_floor or 0.0))
 
 
 def _verify(session: Session, candidates: list[Candidate], state: State) -> Verified:

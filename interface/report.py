@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 140
+STOPS = {
+    "bound": "Sampling ended as the errors were within the bound.",
+    "decision": "Sampling ended as more would not change the ranking: its classes are apart, or tied within noise.",
+    "budget": "Sampling ended with its budget of time: what is left is in ±, and less if the question is asked again.",
+    "noise": "Sampling ended as the errors left are no more than the samples' own noise.",
+    "no gain": "Sampling ended as further samples did not lower the errors.",
+    "minimum width": "Sampling ended as nothing was left to sample where errors are.",
+}
 GAP = 3  # between columns
 
 
@@ -139,8 +147,8 @@ def effort_sentences(tally: Tally, spent: Spent) -> list[str]:
         if seconds > 0:
             parts.append(f"{name} {seconds:.1f} s" if seconds >= 0.1 else f"{name} {1e3 * seconds:.0f} ms")
     sentences = [f"{samples} Took: {', '.join(parts)}."]
-    if tally.cut_short:
-        sentences.insert(0, f"Refinement ran out of time for {', '.join(tally.cut_short)}: what is left is in ±.")
+    if tally.stopped is not None:
+        sentences.insert(0, STOPS[tally.stopped])
     return sentences
 
 

@@ -12,7 +12,9 @@ from blascast.models.builder import ModelBuilder
 from blascast.models.parameters import Parameters
 from blascast.models.sampling import model_ld
 from blascast.models.store import Store
+from blascast.models.workload import Judge
 from blascast.predictors.configurations import check_memory
+from blascast.predictors.judging import within
 from blascast.predictors.replay import Replay, by_models, needs_of, replay
 from blascast.sampler.backends import open_backend
 from blascast.sampler.batch.sample import Batch, State
@@ -51,14 +53,14 @@ class Tally:
     accepted, requeued, given_up : int
         Samples that counted, repetitions measured again because they were disturbed, and those that
         could not be had undisturbed.
-    cut_short : tuple of str
-        Kernels whose models ran out of time before their error was within the bound.
+    stopped : str or None
+        Why sampling for models ended; see `ModelBuilder`.
     """
 
     accepted: int = 0
     requeued: int = 0
     given_up: int = 0
-    cut_short: tuple[str, ...] = ()
+    stopped: str | None = None
 
     def plus(self, batch: Batch) -> "Tally":
         """This tally and a batch's counts."""
@@ -171,19 +173,22 @@ class Session:
         """Relative difference between measurements of the same thing, as last seen on the setup."""
         return self.store.facts(self.sampler.setup).get("noise_floor")
 
-    def replay(self, sequences: list[Sequence]) -> tuple[list[Replay], State]:
-        """Predicted run times of sequences, and the state of the core that they are for."""
+    def replay(self, sequences: list[Sequence], judge: Judge | None = None) -> tuple[list[Replay], State]:
+        """Predicted run times of sequences, and the state of the core that they are for.
+
+        The judge tells which of their configurations' errors still matter; by default all must be within
+        the parameters' bound for answers.
+        """
         for sequence in sequences:
             find_operation(sequence.variant.operation).check_type(self.sampler.setup.dtype)
         began = time.perf_counter()
         builder = ModelBuilder(self.sampler, self.store, self.parameters, self.on_progress)
-        models = builder.provide(needs_of(sequences))
+        models = builder.provide(needs_of(sequences), judge or within(self.parameters.answer_bound))
         sampling = sum(batch.seconds for batch in builder.batches)
         for batch in builder.batches:
             self.tally = self.tally.plus(batch)
         provided = time.perf_counter()
-        cut_short = [str(model.key) for model in models.values() if model.stopped == "time"]
-        self.tally = replace(self.tally, cut_short=tuple(cut_short))
+        self.tally = replace(self.tally, stopped=builder.stopped)
         replays = [replay(sequence, by_models(models)) for sequence in sequences]
         self.spent = replace(
             self.spent,

@@ -3,51 +3,27 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
-from typing import TypeAlias
 
 import numpy as np
 
+from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, Measurement, Sample, State
 from blascast.sampler.job import Job, warm_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
-from .domain import Domain, uncovered
-from .basis import Exponents, monomials
+from .generator import Observation, Point
+from .need import Need
 from .parameters import Parameters
 from .piecewise import Model, ModelKey
-from .generator import Observation, Point, Workload
-from .halving import Halving
-from .refinement import Refinement
-from .sampling import Case, model_ld
 from .store import Store
-from .summary import MEDIAN, STATISTICS, FloatArray, standard_error, summarize
+from .summary import MEDIAN, FloatArray, standard_error, summarize
+from .task import Task
+from .workload import Judge, importance
 
 MOST_CHANGES = 3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Need:
-    """A case, the domains it is needed on, and the calls that will be asked for.
-
-    Parameters
-    ----------
-    case : Case
-    domains : tuple of Domain
-    workload : Workload, optional
-        Its configurations are those of the whole question.
-    """
-
-    case: Case
-    domains: tuple[Domain, ...]
-    workload: Workload | None = None
-
-    @property
-    def key(self) -> ModelKey:
-        """The key of the model that answers it."""
-        tallest = max(max(domain.upper) for domain in self.domains)
-        return ModelKey(self.case.kernel.name, self.case.name, model_ld(tallest))
+REASKED = 0.98  # of an error that models from the store bring: what was good enough once remains so
+CALLS_PER_SAMPLE = 2  # the first of which warms the operands up
 
 
 class ModelBuilder:
@@ -65,6 +41,9 @@ class ModelBuilder:
     ----------
     batches : list of Batch
         What was sampled.
+    stopped : str or None
+        Why sampling ended, if there was any: ``"bound"``, ``"decision"``, ``"budget"``, or what ended
+        the refinement of most models: ``"noise"``, ``"no gain"`` or ``"minimum width"``.
     """
 
     def __init__(
@@ -79,8 +58,9 @@ class ModelBuilder:
         self._parameters = parameters or Parameters()
         self._on_progress = on_progress
         self.batches: list[Batch] = []
+        self.stopped: str | None = None
 
-    def provide(self, needs: Sequence[Need]) -> dict[ModelKey, Model]:
+    def provide(self, needs: Sequence[Need], judge: Judge | None = None) -> dict[ModelKey, Model]:
         """Models that cover all needs, all of one state of the core if that can be had.
 
         When the state changes for good while sampling, everything begins anew in the new state: no
@@ -89,6 +69,10 @@ class ModelBuilder:
         Parameters
         ----------
         needs : sequence of Need, one for each case
+            With a judge, all have a workload.
+        judge : callable, optional
+            Tells which configurations' errors still matter; without, every model is refined until
+            its own error is within the parameters' bound.
 
         Raises
         ------
@@ -101,7 +85,7 @@ class ModelBuilder:
         for changes in count(1):
             tasks = [self._task(need, state) for need in needs]
             try:
-                self._refine(tasks, state)
+                self._refine(tasks, state, judge)
                 break
             except _StateChanged as change:
                 state = change.state if changes <= MOST_CHANGES else "mixed"
@@ -116,84 +100,126 @@ class ModelBuilder:
             return self._store.prevailing_state(self._sampler.setup)
         return Counter(states).most_common(1)[0][0]
 
-    def _task(self, need: Need, state: State | None) -> "_Task":
-        """What is there for a need, and the refinement of what is not."""
-        parameters, kernel = self._parameters, need.case.kernel
-        exponents = monomials(kernel, dict(need.case.flags), parameters.overfitting_for(kernel.sizes))
+    def _task(self, need: Need, state: State | None) -> Task:
+        """What is there for a need; if that does not cover it, the generator of what is missing."""
+        task = Task(need, self._parameters, self._sampler.setup.threads)
         model = self._store.load_model(self._sampler.setup, need.key)
-        made_alike = model is not None and (model.parameters, model.exponents) == (parameters, exponents)
-        if model is not None and not (made_alike and model.state == (state or model.state)):
-            model = None
-        missing: list[Domain] = []
-        for domain in need.domains:
-            missing += uncovered(domain, [*(model.domains if model else ()), *missing])
-        workload = need.workload if parameters.targeted else None
-        refinement = Refinement(missing, exponents, parameters, workload) if missing else None
-        return _Task(need, exponents, model, refinement)
+        if model is not None and task.made_alike(model) and model.state == (state or model.state):
+            task.model = model
+        if missing := task.missing():
+            task.begin(missing, self._known(need, state))
+        return task
 
-    def _refine(self, tasks: "list[_Task]", state: State | None) -> None:
-        """Runs all refinements side by side, one batch a round, until all stop or time is up.
+    def _known(self, need: Need, state: State | None) -> dict[Point, Observation]:
+        """Observations of points that the store has enough samples of."""
+        if state is None:
+            return {}
+        stored = self._store.load_samples(self._sampler.setup, need.key, state)
+        enough = self._parameters.least_repetitions
+        return {point: self._observation(samples, None) for point, samples in stored.items() if len(samples) >= enough}
+
+    def _refine(self, tasks: list[Task], state: State | None, judge: Judge | None) -> None:
+        """Runs all generators side by side, one batch a round, until all stop, enough is known or time is up.
 
         Raises
         ------
         _StateChanged
             If a batch was of another state than asked for.
         """
-        began, round_number = time.monotonic(), 0
-        missing = running = [task for task in tasks if task.refinement is not None]
-        while running:
-            round_number += 1
-            wanted = [(task, point) for task in running for point in task.steps.wanted]
-            observed = self._observe(wanted, state, f"sampling, round {round_number}")
+        began, stopped = time.monotonic(), None
+        targeted = judge if self._parameters.cuts == "fitted" else None
+        for number in count(1):
+            running = [task for task in tasks if task.running]
+            observed = self._observe(running, state, f"sampling, round {number}")
+            for task in running:
+                task.generator_.observe(observed[task.need.key])
             state = state or (self.batches[-1].state if self.batches else None)
-            for task in running:
-                task.steps.observe([observed[task.need.key, point] for point in task.steps.wanted])
-            if time.monotonic() - began > self._parameters.seconds:
+            if running and time.monotonic() - began > self._parameters.seconds:
+                stopped = "budget"
+            elif targeted is not None:
+                stopped = self._focus(tasks, state, targeted)
+            else:
+                for task in running:
+                    task.generator_.advance()
+            if stopped is not None or not any(task.running for task in tasks):
                 break
-            totals = _run_times(tasks) if self._parameters.targeted else None
-            for task in running:
-                task.steps.advance(totals if task.steps.targeted else None)
-            running = [task for task in running if task.steps.stopped is None]
-        for task in missing:
-            model = task.completed(state or "mixed", self._parameters)
-            task.model = self._store.save_model(self._sampler.setup, model)
+        self._finish(tasks, state or "mixed", stopped)
 
-    def _observe(
-        self, wanted: "list[_Place]", state: State | None, label: str
-    ) -> dict[tuple[ModelKey, Point], Observation]:
-        """Observations of points: what the store has of them, completed by sampling."""
-        stored = self._load({task.need.key for task, _ in wanted}, state)
-        jobs, counts, fresh = [], [], []
-        for task, point in wanted:
-            call = task.need.case.call(point, task.need.key.ld)
-            lacking = self._parameters.repetitions_for(call.flops) - len(stored.get((task.need.key, point), ()))
-            if lacking > 0:
-                jobs.append(warm_job(call))
-                counts.append(lacking)
-                fresh.append((task.need.key, point))
+    def _focus(self, tasks: list[Task], state: State | None, judge: Judge) -> str | None:
+        """Points the generators to what matters to the question; why there is nothing left to do, or None."""
+        contributions = [task.contributions() for task in tasks]
+        seconds = sum(c.seconds.sum(axis=1) for c in contributions)
+        errors = np.concatenate([c.errors for c in contributions], axis=1)
+        slack = 1.0 if any(task.running for task in tasks) else REASKED
+        judgement = judge(np.asarray(seconds), slack * np.sqrt((errors**2).sum(axis=1)))
+        if not judgement.open.any():
+            return judgement.settled
+        weights = importance(errors, judgement.open)
+        gains = weights * np.concatenate([task.can_gain() for task in tasks])
+        if not gains.any():
+            return self._obstacle(tasks, weights)
+        bounds = np.cumsum([c.errors.shape[1] for c in contributions])[:-1]
+        for task, own in zip(tasks, np.split(gains / gains.max(), bounds), strict=True):
+            if task.advance(own):
+                task.begin(list(task.need.domains), self._known(task.need, state))
+        return None if any(task.wants for task in tasks) else self._obstacle(tasks, weights)
+
+    def _obstacle(self, tasks: list[Task], weights: FloatArray) -> str:
+        """What keeps the task whose error matters most from getting better."""
+        owners = [task for task in tasks for _ in range(task.width)]
+        return owners[int(np.argmax(weights))].obstacle
+
+    def _finish(self, tasks: list[Task], state: State, stopped: str | None) -> None:
+        """Makes models of what was generated, and saves them."""
+        made = [task for task in tasks if task.generator is not None]
+        for task in made:
+            taken = self._store.last_taken(self._sampler.setup, task.need.key)
+            task.model = self._store.save_model(self._sampler.setup, task.completed(state, stopped, taken))
+        if made:
+            reasons = [task.model.stopped for task in made if task.model is not None]
+            self.stopped = stopped or max(reasons, key=reasons.count)
+
+    def _observe(self, tasks: list[Task], state: State | None, label: str) -> dict[ModelKey, dict[Point, Observation]]:
+        """Observations of the points that tasks want: what the store has of them, completed by sampling."""
+        stored = {task.need.key: self._load(task.need.key, state) for task in tasks}
+        jobs, wanted, names = [], [], []
+        for task in tasks:
+            for point in task.generator_.wanted:
+                have = len(stored[task.need.key].get(point, ()))
+                if have < self._parameters.least_repetitions:
+                    jobs.append(warm_job(task.need.case.call(point, task.need.key.ld)))
+                    wanted.append(self._repetitions(have))
+                    names.append((task.need.key, point))
         measured: dict[tuple[ModelKey, Point], Measurement] = {}
         if jobs:
-            batch = self._measure(jobs, counts, fresh, state, label)
+            batch = self._measure(jobs, wanted, names, state, label)
             if batch.state != (state or batch.state):
                 raise _StateChanged(batch.state)
-            measured = dict(zip(fresh, batch.measurements, strict=True))
-        keys = [(task.need.key, point) for task, point in wanted]
-        return {key: self._observation(stored.get(key, []), measured.get(key)) for key in keys}
-
-    def _load(self, keys: set[ModelKey], state: State | None) -> dict[tuple[ModelKey, Point], list[Sample]]:
-        """The samples of one state that the store has."""
-        if state is None:
-            return {}
+            measured = dict(zip(names, batch.measurements, strict=True))
         return {
-            (key, point): samples
-            for key in keys
-            for point, samples in self._store.load_samples(self._sampler.setup, key, state).items()
+            key: {
+                point: self._observation(stored[key].get(point, []), measured.get((key, point)))
+                for point in task.generator_.wanted
+            }
+            for task in tasks
+            for key in [task.need.key]
         }
+
+    def _repetitions(self, have: int) -> Repetitions:
+        """Those that are wanted of a point of which so many samples are there."""
+        parameters = self._parameters
+        least = parameters.least_repetitions - have
+        most = max(least, parameters.most_repetitions - have)
+        return Repetitions(least, most, parameters.precision, quantile=parameters.reference)
+
+    def _load(self, key: ModelKey, state: State | None) -> dict[Point, list[Sample]]:
+        """The samples of one state that the store has."""
+        return {} if state is None else self._store.load_samples(self._sampler.setup, key, state)
 
     def _measure(
         self,
         jobs: list[Job],
-        counts: list[int],
+        repetitions: list[Repetitions],
         names: list[tuple[ModelKey, Point]],
         state: State | None,
         label: str,
@@ -202,7 +228,7 @@ class ModelBuilder:
         with self._store.journal(self._sampler.setup, names) as journal:
             try:
                 batch = self._sampler.measure(
-                    jobs, counts, state=state, label=label, on_progress=self._on_progress, journal=journal
+                    jobs, repetitions, state=state, label=label, on_progress=self._on_progress, journal=journal
                 )
             except BaseException:
                 if self._sampler.unfinished is not None:
@@ -217,10 +243,10 @@ class ModelBuilder:
         fresh = measured.accepted if measured else ()
         counted = [*stored, *fresh] or (measured.samples if measured else ())
         seconds = np.array([sample.seconds for sample in counted])
-        statistic = STATISTICS.index(self._parameters.reference)
-        statistics = summarize(seconds)
-        error = standard_error(seconds, statistic) / statistics[statistic] if stored or fresh else 1.0
-        return Observation(statistics, error, measured.cost if measured else 0.0)
+        reference = float(np.quantile(seconds, self._parameters.reference))
+        error = standard_error(seconds, MEDIAN) / reference if stored or fresh else 1.0
+        spent = CALLS_PER_SAMPLE * sum(sample.seconds for sample in stored) + (measured.cost if measured else 0.0)
+        return Observation(summarize(seconds), reference, error, spent, len(seconds))
 
     def _note_facts(self) -> None:
         """Keeps what was learnt about the setup; the noise floor is that of the longest batch."""
@@ -241,52 +267,3 @@ class _StateChanged(Exception):
     def __init__(self, state: State) -> None:
         super().__init__(state)
         self.state: State = state
-
-
-class _Task:
-    """A need, the model so far, and the refinement of what it misses."""
-
-    def __init__(self, need: Need, exponents: Exponents, model: Model | None, refinement: Refinement | None) -> None:
-        self.need, self.exponents, self.model, self.refinement = need, exponents, model, refinement
-
-    @property
-    def steps(self) -> Refinement:
-        """The refinement, where something is missing."""
-        assert self.refinement is not None
-        return self.refinement
-
-    def seconds_by_configuration(self) -> FloatArray | float:
-        """Estimated time that each configuration of the workload spends in this case."""
-        workload = self.need.workload
-        if workload is None:
-            return 0.0
-        seconds = np.zeros(workload.configurations)
-        if self.model is not None:
-            covered = self.model.piece_of(workload.sizes) >= 0
-            medians = self.model.evaluate(workload.sizes[covered])[0][:, MEDIAN]
-            owner = workload.owner[covered]
-            seconds += np.bincount(owner, weights=medians, minlength=workload.configurations)
-        return seconds if self.refinement is None else seconds + self.refinement.seconds_by_configuration()
-
-    def completed(self, state: State, parameters: Parameters) -> Model:
-        """The model with the refined pieces added."""
-        refined = self.steps.result()
-        earlier = (self.model.pieces, self.model.seconds) if self.model else ((), 0.0)
-        return Model(
-            self.need.key,
-            self.exponents,
-            earlier[0] + refined.pieces,
-            state,
-            refined.stopped,
-            earlier[1] + refined.seconds,
-            parameters,
-        )
-
-
-_Place: TypeAlias = tuple[_Task, Point]
-
-
-def _run_times(tasks: list[_Task]) -> FloatArray:
-    """Run time of each configuration of the question."""
-    seconds = sum((task.seconds_by_configuration() for task in tasks), start=np.zeros(1))
-    return np.maximum(seconds, np.finfo(float).tiny)

@@ -1,15 +1,13 @@
 """Domains: boxes of sizes, both bounds included."""
 
-import math
 from dataclasses import dataclass
-from typing import Literal
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from blascast.sampler.errors import UsageError
 
-Split = Literal["middle", "geometric"]
 STEP = 8  # sizes are modelled at its multiples: all libraries have minima of their run times there
 
 
@@ -37,20 +35,24 @@ class Domain:
         inside = (sizes >= np.array(self.lower)) & (sizes <= np.array(self.upper))
         return np.asarray(inside.all(axis=1))
 
-    def halves(self, minimum_width: int, split: Split = "middle") -> "tuple[Domain, Domain] | None":
-        """Two parts along the size with the largest upper/lower ratio (dissertation, section 3.2.5).
+    def cut(self, index: int, at: int) -> "tuple[Domain, Domain]":
+        """The parts below and above `at` along a size; both have it."""
+        return self._bounded(index, self.lower[index], at), self._bounded(index, at, self.upper[index])
 
-        They meet at 8 floor((l + u + 8) / 16) (``"middle"``), or at sqrt(l u) rounded to a multiple of
-        8 (``"geometric"``). None if no size is at least twice the minimum width.
-        """
-        by_ratio = sorted(range(len(self.lower)), key=lambda i: self.upper[i] / self.lower[i], reverse=True)
-        for i in by_ratio:
-            low, high = self.lower[i], self.upper[i]
-            middle = (low + high) / 2 if split == "middle" else math.sqrt(low * high)
-            at = STEP * math.floor(middle / STEP + 0.5)
-            if low < at < high and high - low >= 2 * minimum_width:
-                return self._bounded(i, low, at), self._bounded(i, at, high)
-        return None
+    @property
+    def corners(self) -> npt.NDArray[np.int64]:
+        """Its corners: array of shape (2^d, d)."""
+        return np.array(list(product(*zip(self.lower, self.upper, strict=True))))
+
+    @property
+    def log_volume(self) -> float:
+        """Product of the logarithms of the sizes' ratios."""
+        return float(np.prod(np.log(np.array(self.upper) / np.array(self.lower))))
+
+    def places(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Where sizes of shape (n, d) are in the domain, each from 0 to 1 by its logarithm."""
+        low, high = np.log(self.lower), np.log(self.upper)
+        return np.asarray((np.log(sizes) - low) / np.maximum(high - low, 1e-9))
 
     def minus(self, other: "Domain") -> "list[Domain]":
         """Boxes that cover what of this one is outside the other; they share its boundary.

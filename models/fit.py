@@ -21,11 +21,19 @@ class Fit:
         Relative errors at the points.
     held_out : array of shape (n_points,)
         Relative error at each point, had the point been left out of the fit.
+    whitening : array of shape (n_monomials, rank)
+        Monomials relative to the time, times it: rows whose squared lengths are leverages.
     """
 
     coefficients: FloatArray
     residuals: FloatArray
     held_out: FloatArray
+    whitening: FloatArray
+
+    def leverages(self, matrix: FloatArray) -> FloatArray:
+        """Variance of estimates in units of the variance of a point, for monomials of shape (n, n_monomials)."""
+        relative = matrix / (matrix @ self.coefficients)[:, None]
+        return np.asarray(((relative @ self.whitening) ** 2).sum(axis=1))
 
 
 def fit(matrix: FloatArray, seconds: FloatArray) -> Fit:
@@ -44,7 +52,8 @@ def fit(matrix: FloatArray, seconds: FloatArray) -> Fit:
     weights = left.sum(axis=0)
     residuals = left @ weights - 1.0
     leverages = np.minimum((left**2).sum(axis=1), _HIGHEST_LEVERAGE)
-    return Fit(right.T @ (weights / singular), residuals, residuals / (1 - leverages))
+    whitening = right.T / singular
+    return Fit(whitening @ weights, residuals, residuals / (1 - leverages), whitening)
 
 
 def fit_statistics(matrix: FloatArray, statistics: FloatArray) -> FloatArray:

@@ -1,11 +1,14 @@
 """What a model generator is: it says which points it wants sampled, is given their observations, and goes on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from .basis import Exponents
+from .fit import fit_statistics
+from .partition import Part
 from .piecewise import Piece
 from .summary import FloatArray
 
@@ -36,38 +39,6 @@ class Observation:
     samples: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Workload:
-    """The calls of one kernel case that a question will replay.
-
-    Parameters
-    ----------
-    sizes : integer array of shape (n_calls, d)
-    owner : integer array of shape (n_calls,)
-        The configuration that each call belongs to.
-    configurations : int
-    """
-
-    sizes: npt.NDArray[np.int64]
-    owner: npt.NDArray[np.int64]
-    configurations: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Refined:
-    """What a generator ended with.
-
-    Parameters
-    ----------
-    pieces : tuple of Piece
-    stopped : str
-        Why it ended.
-    """
-
-    pieces: tuple[Piece, ...]
-    stopped: str
-
-
 class Generator(Protocol):
     """Generates the pieces of one kernel case.
 
@@ -75,18 +46,47 @@ class Generator(Protocol):
     ----------
     wanted : list of points
         To be sampled next.
+    parts : list of Part
+        The pieces so far.
     stopped : str or None
         Why it ended.
     """
 
     wanted: list[Point]
+    parts: list[Part]
     stopped: str | None
+    observed: dict[Point, Observation]
 
     def observe(self, observations: dict[Point, Observation]) -> None:
         """Takes observations, of the wanted points at least, and fits."""
 
-    def advance(self) -> None:
-        """Decides what is wanted next, or that it ends."""
+    def advance(self, importance: FloatArray | None = None) -> None:
+        """Decides what is wanted next, or that it ends.
 
-    def result(self) -> Refined:
-        """The pieces so far."""
+        Parameters
+        ----------
+        importance : array of shape (n_parts,), optional
+            How much the error of each part matters to a question, 1 for the most important of all. With
+            it, nothing may be wanted for now, without an end.
+        """
+
+    def can_gain(self) -> list[bool]:
+        """Which parts further samples may improve."""
+
+    @property
+    def obstacle(self) -> str:
+        """What further samples would run into: the stop, where nothing more is wanted."""
+
+
+def pieces_of(generator: Generator, exponents: Exponents) -> tuple[Piece, ...]:
+    """The parts as pieces of a model: all five statistics fitted, in terms of the model's monomials."""
+    return tuple(_piece(part, generator.observed, exponents) for part in generator.parts)
+
+
+def _piece(part: Part, observed: dict[Point, Observation], exponents: Sequence[tuple[int, ...]]) -> Piece:
+    points = part.observed.sizes
+    statistics = np.array([observed[tuple(point)].statistics for point in points.tolist()])
+    fitted = fit_statistics(part.matrix(points), statistics)
+    coefficients = np.zeros((len(exponents), fitted.shape[1]))
+    coefficients[[exponents.index(monomial) for monomial in part.exponents]] = fitted
+    return Piece(part.domain, coefficients, part.error, part.noise, len(points))

@@ -1,4 +1,4 @@
-"""Sampling grids on a domain, by name; both include the boundary."""
+"""Sampling grids on a domain, by name; all include the boundary."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -6,24 +6,36 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from .domain import STEP, Domain
+from .domain import Domain
+from .lattice import EVEN, Lattice
+
+FloatArray = npt.NDArray[np.float64]
 
 
-def cartesian(count: int) -> npt.NDArray[np.float64]:
-    """`count` evenly spaced points of [0, 1]."""
-    return np.linspace(0.0, 1.0, count)
+def cartesian(low: int, high: int, count: int) -> FloatArray:
+    """`count` evenly spaced places."""
+    return np.linspace(low, high, count)
 
 
-def chebyshev(count: int) -> npt.NDArray[np.float64]:
-    """The points cos(i pi / (count - 1)), i = 0, ..., count - 1, mapped to [0, 1]."""
-    return np.asarray((1 - np.cos(np.pi * np.arange(count) / (count - 1))) / 2)
+def chebyshev(low: int, high: int, count: int) -> FloatArray:
+    """The places cos(i pi / (count - 1)), i = 0, ..., count - 1, mapped to low..high (dissertation, section 3.2.3)."""
+    return np.asarray(low + (high - low) * (1 - np.cos(np.pi * np.arange(count) / (count - 1))) / 2)
 
 
-GRIDS: dict[str, Callable[[int], npt.NDArray[np.float64]]] = {"cartesian": cartesian, "chebyshev": chebyshev}
+def geometric(low: int, high: int, count: int) -> FloatArray:
+    """`count` places of even ratio: as many small sizes, which are cheap, as large ones."""
+    return np.geomspace(low, high, count)
 
 
-def grid_points(domain: Domain, counts: Sequence[int], grid: str) -> list[tuple[int, ...]]:
-    """The distinct points of a grid on a domain, inner ones rounded to multiples of 8 where it allows.
+GRIDS: dict[str, Callable[[int, int, int], FloatArray]] = {
+    "cartesian": cartesian,
+    "chebyshev": chebyshev,
+    "geometric": geometric,
+}
+
+
+def grid_points(domain: Domain, counts: Sequence[int], grid: str, lattice: Lattice = EVEN) -> list[tuple[int, ...]]:
+    """The distinct points of a grid on a domain, inner ones rounded to the lattice.
 
     Parameters
     ----------
@@ -31,6 +43,8 @@ def grid_points(domain: Domain, counts: Sequence[int], grid: str) -> list[tuple[
         Points along each size, at least 2.
     grid : str
         A name in GRIDS.
+    lattice : Lattice, optional
+        By default multiples of 8, where the domain is wide enough.
 
     Examples
     --------
@@ -38,13 +52,7 @@ def grid_points(domain: Domain, counts: Sequence[int], grid: str) -> list[tuple[
     [(8,), (40,), (72,), (100,)]
     """
     axes = [
-        _axis(low, high, GRIDS[grid](count))
-        for low, high, count in zip(domain.lower, domain.upper, counts, strict=True)
+        np.unique(lattice.nearest(i, low, high, GRIDS[grid](low, high, count))).tolist()
+        for i, (low, high, count) in enumerate(zip(domain.lower, domain.upper, counts, strict=True))
     ]
     return list(product(*axes))
-
-
-def _axis(low: int, high: int, places: npt.NDArray[np.float64]) -> list[int]:
-    step = STEP if high - low >= 2 * STEP else 1
-    inner = step * np.rint((low + places[1:-1] * (high - low)) / step)
-    return sorted({low, high, *np.clip(inner.astype(int), low, high).tolist()})

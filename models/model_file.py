@@ -1,6 +1,6 @@
 """The model file format: JSON that begins with format, version and setup.
 
-Version history: 1, the first.
+Version history: 1, the first; 2, parameters with adaptive repetitions, samples, taken, ripple, origin.
 """
 
 import json
@@ -15,10 +15,10 @@ from blascast.sampler.setup import Setup, setup_from_json
 
 from .domain import Domain
 from .parameters import Parameters
-from .piecewise import Model, ModelKey, Piece
+from .piecewise import Model, ModelKey, Piece, Ripple
 
 FORMAT = "blascast model"
-VERSION = 1
+VERSION = 2
 HIGHEST_POWER = 20
 _STATES = ("free", "busy", "mixed")
 
@@ -34,6 +34,10 @@ def model_to_json(setup: Setup, model: Model) -> str:
         "state": model.state,
         "stopped": model.stopped,
         "seconds": model.seconds,
+        "samples": model.samples,
+        "taken": model.taken,
+        "ripple": asdict(model.ripple) if model.ripple else None,
+        "origin": model.origin,
         "parameters": parameters,
         "exponents": model.exponents,
         "pieces": [_piece_to_json(piece) for piece in model.pieces],
@@ -64,13 +68,39 @@ def model_from_json(text: str, path: Path) -> tuple[Setup, Model]:
         values = json.loads(text)
         if values["format"] != FORMAT:
             raise StoreError(f"{path} is no model file of blascast; remove it")
-        if values["version"] != VERSION:
-            raise StoreError(f"{path} is of version {values['version']}, this blascast reads {VERSION}; remove it")
+        version = values["version"]
+        if type(version) is not int or not 1 <= version <= VERSION:
+            raise StoreError(
+                f"{path} is of version {version}, this blascast reads 1 to {VERSION}; update blascast, or remove it"
+            )
+        for upgrade in _UPGRADES[version - 1 :]:
+            upgrade(values)
         return setup_from_json(values["setup"]), _model(values)
     except StoreError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError, BlascastError) as error:
         raise StoreError(f"{path} is corrupt ({type(error).__name__}: {error}); remove it") from error
+
+
+def _from_version_1(values: dict[str, Any]) -> None:
+    """The dissertation's generator was the only one, and repetitions depended on the flops."""
+    old = values["parameters"]
+    values["parameters"] = {
+        **{name: old[name] for name in ("overfitting", "overfitting_3d", "oversampling", "grid", "error_measure")},
+        **{name: old[name] for name in ("bound", "minimum_width", "minimum_width_3d", "seconds")},
+        "answer_bound": old["bound"],
+        "minimum_width_threaded": old["minimum_width"],
+        "minimum_width_3d_threaded": old["minimum_width_3d"],
+        "cuts": "halves",
+        "least_repetitions": min(old["repetitions"], old["repetitions_large"]),
+        "most_repetitions": max(old["repetitions"], old["repetitions_small"]),
+        "reference": {"min": 0.0, "median": 0.5}[old["reference"]],
+    }
+    values.update(samples=0, taken=0.0, ripple=None, origin="")
+
+
+# What brings the values of a file from the version of its index plus one to the next.
+_UPGRADES = (_from_version_1,)
 
 
 def _model(values: dict[str, Any]) -> Model:
@@ -92,7 +122,26 @@ def _model(values: dict[str, Any]) -> Model:
         str(values["stopped"]),
         _number(values["seconds"]),
         Parameters(**parameters),
+        int(_number(values["samples"])),
+        _number(values["taken"]),
+        _ripple(values["ripple"], len(exponents[0])),
+        _text(values["origin"]),
     )
+
+
+def _ripple(values: dict[str, Any] | None, sizes: int) -> Ripple | None:
+    if values is None:
+        return None
+    padding = tuple(_number(value) for value in values["padding"])
+    if len(padding) != sizes:
+        raise ValueError(f"padding of {len(padding)} sizes for {sizes}")
+    return Ripple(padding, _number(values["error"]), int(_number(values["points"])))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _number(value: Any) -> float:

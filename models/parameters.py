@@ -40,13 +40,15 @@ class Parameters:
     error_measure : str
         What of the relative errors at the points decides: ``"mean"``, ``"p90"`` or ``"max"``.
     bound : float
-        The error to get below, relative.
+        The error of a piece to get below, relative, where no question tells what matters.
     minimum_width, minimum_width_3d : int
         Pieces are not cut narrower; for kernels with up to two sizes, and with three or more.
     minimum_width_threaded, minimum_width_3d_threaded : int
         The same for more than one thread.
+    answer_bound : float
+        The standard error of an answer's run time, relative, below which nothing more is sampled for it.
     seconds : float
-        What sampling for one question may cost, about; models that differ in it alone are the same.
+        What sampling for one question may cost, about. Models that differ in these two alone are the same.
 
     Raises
     ------
@@ -59,16 +61,17 @@ class Parameters:
     overfitting_3d: int = 0
     oversampling: int = 1
     grid: str = "geometric"
-    least_repetitions: int = 5
+    least_repetitions: int = 3
     most_repetitions: int = 25
     precision: float = 0.01
     reference: float = 0.5
     error_measure: ErrorMeasure = "p90"
-    bound: float = 0.01
+    bound: float = 0.003
     minimum_width: int = 8
     minimum_width_3d: int = 16
     minimum_width_threaded: int = 16
     minimum_width_3d_threaded: int = 32
+    answer_bound: float = field(default=0.01, compare=False)
     seconds: float = field(default=60.0, compare=False)
 
     def __post_init__(self) -> None:
@@ -87,7 +90,7 @@ class Parameters:
             )
         if not 0 <= self.reference <= 1:
             raise UsageError(f"the reference must be a quantile from 0 to 1, got {self.reference}")
-        for name in ("bound", "precision", "seconds"):
+        for name in ("bound", "answer_bound", "precision", "seconds"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"{name} must be positive, got {getattr(self, name)}")
         if min(self.minimum_widths) < STEP:
@@ -136,8 +139,10 @@ PEISE2017 = Parameters(
 
 PRESETS = {
     "default": Parameters(),
-    "fast": Parameters(bound=0.03, least_repetitions=3, most_repetitions=10, precision=0.03, seconds=15.0),
-    "accurate": Parameters(bound=0.005, least_repetitions=10, most_repetitions=50, precision=0.005, seconds=600.0),
+    "fast": Parameters(bound=0.02, most_repetitions=9, precision=0.03, answer_bound=0.03, seconds=15.0),
+    "accurate": Parameters(
+        bound=0.001, least_repetitions=9, most_repetitions=81, precision=0.004, answer_bound=0.004, seconds=600.0
+    ),
     "peise2017": PEISE2017,
 }
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from blascast.sampler.batch.sample import State
 
-from .domain import Domain, uncovered
 from .basis import Exponents, design_matrix
+from .domain import Domain, uncovered
 from .parameters import Parameters
 from .summary import MAX, MEAN, MEDIAN, MIN, STD, FloatArray
 
@@ -159,7 +159,14 @@ class Model:
         if not alike:
             return self
         more = tuple(piece for piece in other.pieces if uncovered(piece.domain, self.domains))
-        return replace(self, pieces=self.pieces + more, seconds=self.seconds + (other.seconds if more else 0.0))
+        if not more:
+            return self
+        seconds, samples = self.seconds + other.seconds, self.samples + other.samples
+        return replace(self, pieces=self.pieces + more, seconds=seconds, samples=samples)
+
+    def covers(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which rows of an (n, d) array lie inside a piece: array of shape (n,)."""
+        return self.piece_of(sizes) >= 0
 
     def piece_of(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Index of the first piece that contains each row of an (n, d) array, -1 if none does."""

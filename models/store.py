@@ -31,9 +31,9 @@ from blascast.sampler.batch.sample import Batch, Sample, State
 from blascast.sampler.errors import StoreError
 from blascast.sampler.setup import Setup
 
+from .generator import Point
 from .model_file import model_from_json, model_to_json
 from .piecewise import Model, ModelKey
-from .generator import Point
 
 # Statements that bring the database from the version of their index to the next: a new one takes all steps.
 _STEPS = (
@@ -241,6 +241,13 @@ class Store:
         with self._explained():
             row = self._database.execute(query, (setup.fingerprint,)).fetchone()
         return row[0] if row else None
+
+    def last_taken(self, setup: Setup, key: ModelKey) -> float:
+        """When the last samples of a case were taken, seconds since 1970; 0 if there are none."""
+        query = 'SELECT MAX(taken) FROM measurements WHERE fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ?'
+        with self._explained():
+            row = self._database.execute(query, (setup.fingerprint, *_case_of(key))).fetchone()
+        return float(row[0] or 0.0)
 
     # --- models
 

@@ -7,6 +7,7 @@ FloatArray = npt.NDArray[np.float64]
 
 STATISTICS = ("min", "median", "mean", "max", "std")
 MIN, MEDIAN, MEAN, MAX, STD = range(5)
+FEWEST_FOR_QUARTILES = 8
 
 
 def summarize(seconds: FloatArray) -> FloatArray:
@@ -31,15 +32,20 @@ def summarize(seconds: FloatArray) -> FloatArray:
 def standard_error(seconds: FloatArray, statistic: int) -> float:
     """Standard error of a statistic of samples, seconds, estimated from their interquartile range.
 
-    The median of r normal samples has a standard error of 1.25 s / sqrt(r); the minimum of timings,
-    whose scatter is one-sided, is no less certain, so the same is used for it.
+    Few samples have no quartiles to speak of: theirs is estimated from their standard deviation. The
+    median of r normal samples has a standard error of 1.25 s / sqrt(r); the minimum of timings, whose
+    scatter is one-sided, is no less certain, so the same is used for it.
     """
-    if len(seconds) < 2:  # nothing is known about the scatter: as uncertain as large
+    count = len(seconds)
+    if count < 2:  # nothing is known about the scatter: as uncertain as large
         return float(seconds.max())
-    low, high = np.percentile(seconds, [25, 75])
-    deviation = (high - low) / 1.349 if statistic != MEAN else float(seconds.std(ddof=1))
+    if statistic == MEAN or count < FEWEST_FOR_QUARTILES:
+        deviation = float(seconds.std(ddof=1))
+    else:
+        low, high = np.percentile(seconds, [25, 75])
+        deviation = float(high - low) / 1.349
     factor = 1.0 if statistic == MEAN else 1.2533
-    return float(factor * deviation / np.sqrt(len(seconds)))
+    return factor * deviation / float(np.sqrt(count))
 
 
 def rms(values: FloatArray) -> float:

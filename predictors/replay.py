@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from blascast.algorithms import CallArray, Sequence
-from blascast.models.builder import Need
 from blascast.models.domain import STEP, Domain
+from blascast.models.need import Need
 from blascast.models.piecewise import Model, ModelKey
-from blascast.models.generator import Workload
 from blascast.models.sampling import case_of_call
 from blascast.models.summary import MEDIAN
+from blascast.models.workload import Workload
 
 from .prediction import FloatArray, add_calls, total
 

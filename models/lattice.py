@@ -1,0 +1,59 @@
+"""Lattices: the sizes at which may be sampled."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .domain import STEP, Domain
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lattice:
+    """The coordinates along each size at which may be sampled.
+
+    Parameters
+    ----------
+    axes : tuple of ascending integer arrays, optional
+        By default the multiples of 8, every integer where a domain is narrow, and a domain's bounds.
+
+    Examples
+    --------
+    >>> Lattice().between(0, 20, 50).tolist()
+    [20, 24, 32, 40, 48, 50]
+    """
+
+    axes: tuple[IntArray, ...] | None = None
+
+    def between(self, size: int, low: int, high: int) -> IntArray:
+        """Coordinates along a size from low to high, which belong to them."""
+        if self.axes is None:
+            step = STEP if high - low >= 2 * STEP else 1
+            inner = np.arange(-(-low // step) * step, high + 1, step)
+        else:
+            axis = self.axes[size]
+            inner = axis[(axis >= low) & (axis <= high)]
+        return np.unique(np.concatenate([[low], inner, [high]]))
+
+    def nearest(self, size: int, low: int, high: int, values: npt.NDArray[np.float64]) -> IntArray:
+        """Those coordinates that are nearest to values; the higher one in a tie."""
+        axis = self.between(size, low, high)
+        above = np.minimum(np.searchsorted(axis, values), len(axis) - 1)
+        below = np.maximum(above - 1, 0)
+        lower = values - axis[below] < axis[above] - values
+        return np.asarray(axis[np.where(lower, below, above)])
+
+    def points(self, domain: Domain, most: int, random: np.random.Generator) -> IntArray:
+        """Its points in a domain, a random choice if there are more than `most`: array of shape (n, d)."""
+        axes = [
+            self.between(i, low, high) for i, (low, high) in enumerate(zip(domain.lower, domain.upper, strict=True))
+        ]
+        if math.prod(map(len, axes)) <= most:
+            return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+        return np.stack([random.choice(axis, most) for axis in axes], axis=1)
+
+
+EVEN = Lattice()

@@ -1,0 +1,31 @@
+"""Needs: what a question needs a model of."""
+
+from dataclasses import dataclass
+
+from .domain import Domain
+from .piecewise import ModelKey
+from .sampling import Case, model_ld
+from .workload import Workload
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Need:
+    """A case, the domains it is needed on, and the calls that will be asked for.
+
+    Parameters
+    ----------
+    case : Case
+    domains : tuple of Domain
+    workload : Workload, optional
+        Its configurations are those of the whole question.
+    """
+
+    case: Case
+    domains: tuple[Domain, ...]
+    workload: Workload | None = None
+
+    @property
+    def key(self) -> ModelKey:
+        """The key of the model that answers it."""
+        tallest = max(max(domain.upper) for domain in self.domains)
+        return ModelKey(self.case.kernel.name, self.case.name, model_ld(tallest))

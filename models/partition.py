@@ -1,0 +1,248 @@
+"""Cuts a domain into pieces where its samples fit best: a tree of polynomials.
+
+All samples in a domain are fitted together. Where their held-out errors exceed what their own
+scatter explains, the domain is cut between two neighbouring coordinates of samples, along whichever
+size and wherever the held-out errors of the two parts are least; and so on for the parts. A kink of
+the run time, as at a library's internal block sizes, is so found where it is, not where halving
+happens to end. On every part the monomials are chosen by the same held-out errors.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from .basis import Exponents, degrees, design_matrix
+from .domain import STEP, Domain
+from .fit import Fit, fit
+from .summary import FloatArray, rms
+
+NOISE_FACTOR = 1.3
+CUT_GAIN = 0.6  # of the squared held-out errors: what a cut must leave at most
+BASIS_GAIN = 0.8  # the same for more monomials
+LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
+FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate at a corner may be
+SPARE_POINTS = 1.25  # points a part must have for each monomial
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """What is known of a domain.
+
+    Parameters
+    ----------
+    sizes : array of shape (n_points, d)
+    seconds : array of shape (n_points,)
+        The reference statistic.
+    noise : array of shape (n_points,)
+        Its standard error, relative.
+    """
+
+    sizes: IntArray
+    seconds: FloatArray
+    noise: FloatArray
+
+    def inside(self, domain: Domain) -> "Observed":
+        """What of it is inside a domain."""
+        return self.chosen(domain.contains(self.sizes))
+
+    def chosen(self, which: npt.NDArray[np.bool_]) -> "Observed":
+        """What of it a mask selects."""
+        return Observed(self.sizes[which], self.seconds[which], self.noise[which])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part of a domain and the polynomial that is fitted to the points in it.
+
+    Parameters
+    ----------
+    domain : Domain
+    observed : Observed
+    exponents : the monomials that the points support
+    fit : Fit
+    """
+
+    domain: Domain
+    observed: Observed
+    exponents: Exponents
+    fit: Fit
+
+    @property
+    def noise(self) -> float:
+        """Standard error of its points, relative, root mean square."""
+        return max(rms(self.observed.noise), LEAST_NOISE)
+
+    @property
+    def explained(self) -> bool:
+        """Whether its errors are no larger than the scatter of its samples explains."""
+        return self.held_out <= NOISE_FACTOR * self.noise
+
+    @property
+    def held_out(self) -> float:
+        """Error at points left out of the fit, relative, root mean square."""
+        return rms(self.fit.held_out)
+
+    @property
+    def error(self) -> float:
+        """Standard error of an estimate, relative.
+
+        A held-out error consists of the polynomial's misfit, the noise of the held-out point, and
+        the noise that the fit passes on, p / n of the points' own; an estimate has the first and the last.
+        """
+        passed_on = min(1.0, len(self.exponents) / len(self.observed.seconds)) * self.noise**2
+        misfit = max(0.0, self.held_out**2 - self.noise**2 - passed_on)
+        return float(np.sqrt(misfit + passed_on))
+
+    @property
+    def reach(self) -> float:
+        """Standard error of estimates at its corners in units of a point's: large where points are lacking."""
+        return float(np.sqrt(self.fit.leverages(self.matrix(self.domain.corners)).max()))
+
+    def seconds(self, sizes: IntArray) -> FloatArray:
+        """The reference statistic at sizes of shape (n, d)."""
+        return np.asarray(self.matrix(sizes) @ self.fit.coefficients)
+
+    def matrix(self, sizes: IntArray) -> FloatArray:
+        """Its monomials at sizes of shape (n, d)."""
+        return design_matrix(sizes, self.exponents, np.array(self.domain.upper, dtype=float))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """Where a part was cut.
+
+    Parameters
+    ----------
+    domain : Domain
+        The part's.
+    size : int
+        Along which.
+    below, above : int
+        The coordinates of the samples on either side.
+    at : int
+        The bound of the two parts, between them.
+    jump : float
+        How much the polynomials of the two parts differ from each other there, relative.
+    others : array of shape (n, d - 1)
+        The other sizes of samples.
+    """
+
+    domain: Domain
+    size: int
+    below: int
+    above: int
+    at: int
+    jump: float
+    others: IntArray
+
+    def points(self) -> list[tuple[int, ...]]:
+        """Points at the cut: the other sizes smallest, largest, and in between."""
+        order = np.argsort(np.log(self.others).sum(axis=1)) if self.others.shape[1] else np.array([0])
+        chosen = self.others[order[[0, len(order) // 2, -1]]]
+        return [tuple(point) for point in np.insert(chosen, self.size, self.at, axis=1).tolist()]
+
+
+def partition(
+    domain: Domain, observed: Observed, bases: Sequence[Exponents], minimum_width: int
+) -> tuple[list[Part], list[Cut]]:
+    """Parts that cover a domain, and the cuts between them.
+
+    Parameters
+    ----------
+    domain : Domain
+    observed : Observed
+        Inside the domain, at least one point.
+    bases : sequence of monomials
+        Those that are tried, from the fewest to the most.
+    minimum_width : int
+        Parts are not cut narrower.
+    """
+    part = _fitted(domain, observed, bases)
+    found = None if part.explained else _best_cut(part, bases, minimum_width)
+    if found is None:
+        return [part], []
+    cut, low, high = found
+    low_parts, low_cuts = partition(low.domain, low.observed, bases, minimum_width)
+    high_parts, high_cuts = partition(high.domain, high.observed, bases, minimum_width)
+    return low_parts + high_parts, [cut, *low_cuts, *high_cuts]
+
+
+def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents]) -> Part:
+    """The part with the monomials that predict held-out points best; more of them must earn it."""
+    best = fitted_part(domain, observed, bases[0])
+    for exponents in bases[1:]:
+        if not _supports(observed, exponents):
+            break
+        part = fitted_part(domain, observed, exponents)
+        if _loss(part) < BASIS_GAIN * _loss(best) and part.reach < FARTHEST_REACH:
+            best = part
+    return best
+
+
+def fitted_part(domain: Domain, observed: Observed, exponents: Exponents) -> Part:
+    """The part with given monomials."""
+    matrix = design_matrix(observed.sizes, exponents, np.array(domain.upper, dtype=float))
+    return Part(domain, observed, exponents, fit(matrix, observed.seconds))
+
+
+def _supports(observed: Observed, exponents: Exponents) -> bool:
+    """Whether there are points enough for so many monomials, along every size as well."""
+    if len(observed.seconds) < SPARE_POINTS * len(exponents):
+        return False
+    return all(len(np.unique(observed.sizes[:, i])) > degree for i, degree in enumerate(degrees(exponents)))
+
+
+def _loss(part: Part) -> float:
+    return float((part.fit.held_out**2).sum())
+
+
+def _best_cut(part: Part, bases: Sequence[Exponents], minimum_width: int) -> tuple[Cut, Part, Part] | None:
+    """The cut that leaves the least squared held-out errors, if it leaves CUT_GAIN of them at most."""
+    best, least = None, CUT_GAIN * _loss(part)
+    for size, below, above in _gaps(part, minimum_width):
+        is_low = part.observed.sizes[:, size] <= below
+        low, high = part.observed.chosen(is_low), part.observed.chosen(~is_low)
+        if not (_supports(low, bases[0]) and _supports(high, bases[0])):
+            continue
+        halfway = part.domain.cut(size, (below + above) // 2)
+        parts = [_fitted(domain, observed, bases) for domain, observed in zip(halfway, (low, high), strict=True)]
+        loss = sum(map(_loss, parts))
+        if loss < least and max(part.reach for part in parts) < FARTHEST_REACH:
+            best, least = (size, below, above, parts), loss
+    if best is None:
+        return None
+    size, below, above, parts = best
+    cut = _cut(part.domain, size, below, above, parts)
+    domains = part.domain.cut(size, cut.at)
+    low_part, high_part = (_fitted(d, p.observed, bases) for d, p in zip(domains, parts, strict=True))
+    return cut, low_part, high_part
+
+
+def _gaps(part: Part, minimum_width: int) -> Iterator[tuple[int, int, int]]:
+    """Size, lower and upper coordinate of neighbouring samples between which may be cut."""
+    for size, (low, high) in enumerate(zip(part.domain.lower, part.domain.upper, strict=True)):
+        coordinates = np.unique(part.observed.sizes[:, size]).tolist()
+        for below, above in pairwise(coordinates):
+            if below - low >= minimum_width and high - above >= minimum_width:
+                yield size, below, above
+
+
+def _cut(domain: Domain, size: int, below: int, above: int, parts: Sequence[Part]) -> Cut:
+    """A cut where the polynomials of two parts meet, at a multiple of 8 if there is one; else halfway."""
+    low, high = parts
+    step = STEP if above - below >= 2 * STEP else 1
+    places = np.arange(-(-below // step) * step, above + 1, step)
+    samples = np.concatenate([low.observed.sizes, high.observed.sizes])
+    others = np.unique(np.delete(samples, size, axis=1), axis=0)
+    points = np.insert(np.tile(others, (len(places), 1)), size, np.repeat(places, len(others)), axis=1)
+    ratios = low.seconds(points) / high.seconds(points)
+    differences = np.median(ratios.reshape(len(places), len(others)), axis=1) - 1
+    meet = differences[0] * differences[-1] < 0
+    index = int(np.argmin(np.abs(differences))) if meet else len(places) // 2
+    jump = float(np.abs(differences[[0, -1]]).max())
+    return Cut(domain, size, below, above, int(places[index]), jump, others)

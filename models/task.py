@@ -1,0 +1,135 @@
+"""Tasks: a need, the model that is there for it, and the generator of what is missing."""
+
+import numpy as np
+
+from blascast.sampler.batch.sample import State
+
+from .basis import Exponents, monomials
+from .domain import Domain, uncovered
+from .generator import Generator, Observation, Point, pieces_of
+from .halving import Halving
+from .need import Need
+from .parameters import Parameters
+from .piecewise import Model
+from .refinement import DOMINANT, Refinement
+from .summary import FloatArray
+from .workload import Contributions, by_model, by_parts
+
+EXHAUSTED = ("noise", "no gain", "minimum width")
+
+
+class Task:
+    """What is done about a need.
+
+    Parameters
+    ----------
+    need : Need
+    parameters : Parameters
+    threads : int
+
+    Attributes
+    ----------
+    model : Model or None
+        What is there.
+    generator : Generator or None
+        Of what is missing, or not good enough.
+    """
+
+    def __init__(self, need: Need, parameters: Parameters, threads: int) -> None:
+        kernel = need.case.kernel
+        self.need = need
+        self.model: Model | None = None
+        self.generator: Generator | None = None
+        self._parameters = parameters
+        self._minimum_width = parameters.minimum_width_for(kernel.sizes, threads)
+        highest = parameters.overfitting_for(kernel.sizes)
+        self._bases: list[Exponents] = [monomials(kernel, dict(need.case.flags), i) for i in range(highest + 1)]
+
+    @property
+    def generator_(self) -> Generator:
+        """The generator, where there is one."""
+        assert self.generator is not None
+        return self.generator
+
+    @property
+    def running(self) -> bool:
+        """Whether it generates and has not stopped."""
+        return self.generator is not None and self.generator.stopped is None
+
+    @property
+    def wants(self) -> bool:
+        """Whether it wants something sampled, or at least a look at what is known."""
+        return self.running and bool(self.generator_.wanted or not self.generator_.parts)
+
+    @property
+    def width(self) -> int:
+        """Number of pieces of the model and parts of the generator."""
+        return len(self.can_gain())
+
+    @property
+    def obstacle(self) -> str:
+        """What keeps it from getting better."""
+        if self.generator is not None:
+            return self.generator.stopped or self.generator.obstacle
+        return self.model.stopped if self.model is not None else "noise"
+
+    def made_alike(self, model: Model) -> bool:
+        """Whether a model was made as this task would make it."""
+        return (model.parameters, model.exponents) == (self._parameters, self._bases[-1])
+
+    def missing(self) -> list[Domain]:
+        """What the model does not cover."""
+        missing: list[Domain] = []
+        for domain in self.need.domains:
+            missing += uncovered(domain, [*(self.model.domains if self.model else ()), *missing])
+        return missing
+
+    def begin(self, domains: list[Domain], known: dict[Point, Observation]) -> None:
+        """Begins to generate pieces for domains, in which some points are known."""
+        if self._parameters.cuts == "halves":
+            self.generator = Halving(domains, self._bases[-1], self._parameters, self._minimum_width)
+        else:
+            self.generator = Refinement(domains, self._bases, self._parameters, self._minimum_width, known)
+
+    def contributions(self) -> Contributions:
+        """What the model's pieces and the generator's parts contribute to the workload."""
+        workload = self.need.workload
+        assert workload is not None
+        found = [Contributions(*(np.zeros((workload.configurations, 0)) for _ in range(2)))]
+        if self.model is not None:
+            found.append(by_model(workload, self.model))
+        if self.generator is not None:
+            found.append(by_parts(workload, self.generator.parts))
+        seconds, errors = (np.concatenate([getattr(c, name) for c in found], axis=1) for name in ("seconds", "errors"))
+        return Contributions(seconds, errors)
+
+    def can_gain(self) -> list[bool]:
+        """Which pieces and parts further samples may improve."""
+        pieces = [self.model.stopped not in EXHAUSTED] * len(self.model.pieces) if self.model is not None else []
+        return pieces + (self.generator.can_gain() if self.generator is not None else [])
+
+    def advance(self, importance: FloatArray) -> bool:
+        """Lets the generator decide what is wanted next; whether the model's own pieces are to be made anew."""
+        pieces = len(self.model.pieces) if self.model is not None else 0
+        if (importance[:pieces] > DOMINANT).any():
+            self.model = None
+            return True
+        if self.running:
+            self.generator_.advance(importance[pieces:])
+        return False
+
+    def completed(self, state: State, stopped: str | None, taken: float) -> Model:
+        """The model with the generated pieces added."""
+        generator, earlier = self.generator_, self.model
+        observations = generator.observed.values()
+        return Model(
+            self.need.key,
+            self._bases[-1],
+            (earlier.pieces if earlier else ()) + pieces_of(generator, self._bases[-1]),
+            state,
+            generator.stopped or stopped or generator.obstacle,
+            sum(observation.seconds for observation in observations) + (earlier.seconds if earlier else 0.0),
+            self._parameters,
+            sum(observation.samples for observation in observations) + (earlier.samples if earlier else 0),
+            taken,
+        )
