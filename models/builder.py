@@ -59,6 +59,7 @@ class ModelBuilder:
         self._on_progress = on_progress
         self.batches: list[Batch] = []
         self.stopped: str | None = None
+        self._samples: dict[tuple[ModelKey, State | None], dict[Point, list[Sample]]] = {}
 
     def provide(self, needs: Sequence[Need], judge: Judge | None = None) -> dict[ModelKey, Model]:
         """Models that cover all needs, all of one state of the core if that can be had.
@@ -112,10 +113,7 @@ class ModelBuilder:
 
     def _known(self, need: Need, state: State | None) -> dict[Point, Observation]:
         """Observations of points that the store has enough samples of."""
-        if state is None:
-            return {}
-        stored = self._store.load_samples(self._sampler.setup, need.key, state)
-        enough = self._parameters.least_repetitions
+        stored, enough = self._load(need.key, state), self._parameters.least_repetitions
         return {point: self._observation(samples, None) for point, samples in stored.items() if len(samples) >= enough}
 
     def _refine(self, tasks: list[Task], state: State | None, judge: Judge | None) -> None:
@@ -196,7 +194,7 @@ class ModelBuilder:
             if batch.state != (state or batch.state):
                 raise _StateChanged(batch.state)
             measured = dict(zip(names, batch.measurements, strict=True))
-        return {
+        observed = {
             key: {
                 point: self._observation(stored[key].get(point, []), measured.get((key, point)))
                 for point in task.generator_.wanted
@@ -204,6 +202,10 @@ class ModelBuilder:
             for task in tasks
             for key in [task.need.key]
         }
+        for (key, point), measurement in measured.items():
+            if (key, state) in self._samples:  # else they will be read from the store, as all others
+                self._samples[key, state].setdefault(point, []).extend(measurement.accepted)
+        return observed
 
     def _repetitions(self, have: int) -> Repetitions:
         """Those that are wanted of a point of which so many samples are there."""
@@ -213,8 +215,12 @@ class ModelBuilder:
         return Repetitions(least, most, parameters.precision, quantile=parameters.reference)
 
     def _load(self, key: ModelKey, state: State | None) -> dict[Point, list[Sample]]:
-        """The samples of one state that the store has."""
-        return {} if state is None else self._store.load_samples(self._sampler.setup, key, state)
+        """The samples of one state that the store has, read once."""
+        if state is None:
+            return {}
+        if (key, state) not in self._samples:
+            self._samples[key, state] = self._store.load_samples(self._sampler.setup, key, state)
+        return self._samples[key, state]
 
     def _measure(
         self,
