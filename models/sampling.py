@@ -1,7 +1,7 @@
 """Cases of kernels, and the calls that their models' points stand for."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -102,8 +102,22 @@ class Case:
         -------
         array of shape (n,)
         """
-        sizes = dict(zip(self.kernel.sizes, points.T, strict=True))
-        return np.broadcast_to(self.kernel.admits({**self.flags, **sizes}), len(points))
+        return np.asarray(np.ones(len(points), dtype=np.bool_) & self.kernel.admits(self._values(points.T)))
+
+    def ld(self, upper: tuple[int, ...]) -> int:
+        """The leading dimension that a model of sizes up to `upper` is sampled with: `model_ld` of its matrices.
+
+        Examples
+        --------
+        >>> from blascast.sampler.kernels import find_kernel
+        >>> usual_case(find_kernel("gbmv"), "d").ld((500, 500, 300, 300))  # a band is as high as it is wide
+        1032
+        >>> usual_case(find_kernel("axpy"), "d").ld((100000,))
+        520
+        """
+        values, matrices = self._values(upper), _matrices(self.kernel)
+        heights = (int(parse(data.rows).evaluate(values)) for data in self.kernel.data if data.name in matrices)
+        return model_ld(max(heights, default=1))
 
     def call(self, point: tuple[int, ...], ld: int) -> Call:
         """The call of given sizes on operands of their own.
@@ -113,41 +127,47 @@ class Case:
         point : tuple of int
             The sizes, in the kernel's order.
         ld : int
-            Leading dimension of the matrices, and increment of the vectors that are rows of one. A
-            matrix of more rows, such as a wide band, has the next that fits.
+            Leading dimension of its matrices; and of those that its vectors with other increments are
+            rows of. (A vector of one entry has the increment 1.)
 
         Raises
         ------
         UsageError
-            If the sizes are not as the kernel requires.
+            If the sizes are not as the kernel requires, or `ld` is less than a matrix has rows.
         """
-        sizes = dict(zip(self.kernel.sizes, point, strict=True))
-        if not self.kernel.admits({**self.flags, **sizes}):
-            came = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        values = self._values(point)
+        if not self.kernel.admits(values):
+            came = ", ".join(f"{name} = {values[name]}" for name in self.kernel.sizes)
             raise UsageError(f"{self.kernel.name} needs {' and '.join(self.kernel.requires)}, got {came}")
-        values = {**self.flags, **self.scalars, **sizes, **self._operands({**self.flags, **sizes}, ld)}
-        return bind(self.kernel, *(values[argument.name] for argument in self.kernel.bound))
+        bound = {**values, **self.scalars, **self._operands(values, ld)}
+        return bind(self.kernel, *(bound[argument.name] for argument in self.kernel.bound))
 
-    def _operands(self, values: Mapping[str, object], ld: int) -> dict[str, View]:
+    def _values(self, sizes: Iterable[Any]) -> dict[str, Any]:
+        """Flags and sizes by name."""
+        return {**self.flags, **dict(zip(self.kernel.sizes, sizes, strict=True))}
+
+    def _operands(self, values: Mapping[str, Any], ld: int) -> dict[str, View]:
         """Views from the origin of buffers that cases share: one for each structure, kind, place and leading dimension.
 
         Columns of any length lie apart from matrices, so that no buffer is as long as the one and as
         wide as the other.
         """
-        matrices = {argument.of for argument in self.kernel.arguments if isinstance(argument, Ld)}
+        matrices = _matrices(self.kernel)
         operands: dict[str, View] = {}
         places: Counter[str] = Counter()
         for data in self.kernel.data:
             rows, columns = (int(parse(text).evaluate(values)) for text in (data.rows, data.columns))
             contents = data.structure if data.kind == "element" else f"{data.structure} {data.kind}"
-            own = ld
             if self.increments.get(data.name, 1) != 1:
                 rows, columns = 1, rows
             elif data.name not in matrices:
                 contents = f"{contents} column"
             elif rows > ld:
-                own = fitting_ld(rows)
-            operands[data.name] = View(f"{contents} {places[contents]}, ld {own}", 0, 0, rows, columns, own)
+                raise UsageError(
+                    f"{self.kernel.name}: {data.name} has {rows} rows, which needs a leading dimension "
+                    f"of {fitting_ld(rows)}, got {ld}"
+                )
+            operands[data.name] = View(f"{contents} {places[contents]}, ld {ld}", 0, 0, rows, columns, ld)
             places[contents] += 1
         return operands
 
@@ -270,7 +290,7 @@ def _read_scalars(scalars: Sequence[Scalar], words: Sequence[str], dtype: str) -
 
 
 def _read_increments(vectors: Sequence[str], words: Sequence[str]) -> dict[str, int]:
-    steps = [step for step in "".join(words).split(",") if step]
+    steps = "".join(words).split(",") if words else []
     _check_classes("increment", {f"inc{name}": tuple(INCREMENTS) for name in vectors}, steps)
     return {name: INCREMENTS[step] for name, step in zip(vectors, steps, strict=True)}
 
@@ -309,6 +329,11 @@ def _scalars(kernel: Kernel) -> list[Scalar]:
 
 def _vectors(kernel: Kernel) -> list[str]:
     return [data.name for data in kernel.data if data.name in kernel.vectors]
+
+
+def _matrices(kernel: Kernel) -> set[str]:
+    """Names of the operands that have a leading dimension."""
+    return {argument.of for argument in kernel.arguments if isinstance(argument, Ld)}
 
 
 def _letters(argument: Flag | Option, dtype: str) -> Sequence[str | int]:
