@@ -100,8 +100,8 @@ class Expression:
 
     @property
     def is_comparison(self) -> bool:
-        """Whether it compares values, such as ``k <= n``, and so has none itself."""
-        return isinstance(self._tree, ast.Compare)
+        """Whether it compares sizes by their order, such as ``k <= n``, and so has no value itself."""
+        return isinstance(self._tree, ast.Compare) and type(self._tree.ops[0]) in _ORDERS
 
     def holds(self, values: _Values) -> Any:
         """Whether a comparison of sizes holds: for numbers, or elementwise for integer arrays of one shape.
@@ -116,10 +116,10 @@ class Expression:
         >>> Expression("k <= (m if side == 'L' else n)").holds({"side": "L", "m": 2, "k": 3})
         False
         """
-        match self._tree:
-            case ast.Compare(left=left, ops=[order], comparators=[right]) if type(order) in _ORDERS:
-                return _ORDERS[type(order)](_number(left, values, self.text), _number(right, values, self.text))
-        raise UsageError(f"{self.text!r} is no comparison by <, <=, > or >=")
+        if not (isinstance(self._tree, ast.Compare) and self.is_comparison):
+            raise UsageError(f"{self.text!r} is no comparison by <, <=, > or >=")
+        left, right = (_number(side, values, self.text) for side in (self._tree.left, self._tree.comparators[0]))
+        return _ORDERS[type(self._tree.ops[0])](left, right)
 
     def variable(self, values: Mapping[str, object]) -> str | None:
         """The name that the expression reduces to under the flags in `values`, if it is one name."""
