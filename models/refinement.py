@@ -206,3 +206,4 @@ class Refinement:
             medians = region.piece.evaluate(sizes[here], self._exponents)[:, MEDIAN]
             seconds[:, index] = np.bincount(owner[here], weights=np.abs(medians), minlength=count)
         return seconds
+
