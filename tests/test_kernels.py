@@ -109,11 +109,25 @@ def test_names_are_unique_and_known() -> None:
         ("n", (Size("n"), Option("itype", ()), Data("A", "in", "n", "n")), "needs letters"),
         ("n", (Size("n"), Data("x", "in", "n", "1"), Inc("incy", "y")), "incy belongs to 'y', no operand"),
         ("n", (Size("n"), Integer("lwork", "n"), Work("work", "lwork")), "'lwork', which is no flag, option or size"),
+        ("n < 3", (Size("n"), Data("A", "in", "n", "n")), "'n < 3' is a comparison, not a value"),
     ],
 )
 def test_a_wrong_declaration_is_refused(flops: str, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Kernel("wrong", "d", arguments, flops, "n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("n - k", "kernel wrong: it requires 'n - k', which is no comparison such as k <= n"),
+        ("n == k", "kernel wrong: it requires 'n == k', which is no comparison such as k <= n"),
+        ("k <= q", "kernel wrong: 'k <= q' uses 'q', which is no flag, option or size"),
+    ],
+)
+def test_a_requirement_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Kernel("wrong", "d", (Size("n"), Size("k"), Data("A", "in", "n", "k")), "n", "n", requires=(text,))
 
 
 def test_a_size_that_no_operand_tells() -> None:
