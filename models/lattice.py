@@ -1,6 +1,7 @@
 """Lattices: the sizes at which may be sampled."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ class Lattice:
     ----------
     axes : tuple of ascending integer arrays, optional
         By default the multiples of 8, every integer where a domain is narrow, and a domain's bounds.
+    valid : callable, optional
+        Which points, of shape (n, d), may be sampled at all; by default all.
 
     Examples
     --------
@@ -27,6 +30,7 @@ class Lattice:
     """
 
     axes: tuple[IntArray, ...] | None = None
+    valid: Callable[[IntArray], npt.NDArray[np.bool_]] | None = None
 
     def between(self, size: int, low: int, high: int) -> IntArray:
         """Coordinates along a size from low to high, which belong to them."""
@@ -52,8 +56,15 @@ class Lattice:
             self.between(i, low, high) for i, (low, high) in enumerate(zip(domain.lower, domain.upper, strict=True))
         ]
         if math.prod(map(len, axes)) <= most:
-            return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-        return np.stack([random.choice(axis, most) for axis in axes], axis=1)
+            return self.product(axes)
+        return self._admitted(np.stack([random.choice(axis, most) for axis in axes], axis=1))
+
+    def product(self, axes: Sequence[IntArray]) -> IntArray:
+        """All combinations of coordinates that are valid: array of shape (n, d)."""
+        return self._admitted(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes)))
+
+    def _admitted(self, points: IntArray) -> IntArray:
+        return points if self.valid is None else points[self.valid(points)]
 
 
 EVEN = Lattice()

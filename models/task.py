@@ -8,6 +8,7 @@ from .basis import Exponents, monomials
 from .domain import Domain, uncovered
 from .generator import Generator, Observation, Point, pieces_of
 from .halving import Halving
+from .lattice import Lattice
 from .need import Need
 from .parameters import Parameters
 from .piecewise import Model
@@ -43,7 +44,7 @@ class Task:
         self._parameters = parameters
         self._minimum_width = parameters.minimum_width_for(kernel.sizes, threads)
         highest = parameters.overfitting_for(kernel.sizes)
-        self._bases: list[Exponents] = [monomials(kernel, dict(need.case.flags), i) for i in range(highest + 1)]
+        self._bases: list[Exponents] = [monomials(kernel, need.case.flags, i) for i in range(highest + 1)]
 
     @property
     def generator_(self) -> Generator:
@@ -86,10 +87,11 @@ class Task:
 
     def begin(self, domains: list[Domain], known: dict[Point, Observation]) -> None:
         """Begins to generate pieces for domains, in which some points are known."""
+        lattice = Lattice(valid=self.need.case.valid)
         if self._parameters.cuts == "halves":
-            self.generator = Halving(domains, self._bases[-1], self._parameters, self._minimum_width)
+            self.generator = Halving(domains, self._bases[-1], self._parameters, self._minimum_width, lattice)
         else:
-            self.generator = Refinement(domains, self._bases, self._parameters, self._minimum_width, known)
+            self.generator = Refinement(domains, self._bases, self._parameters, self._minimum_width, known, lattice)
 
     def contributions(self) -> Contributions:
         """What the model's pieces and the generator's parts contribute to the workload."""
