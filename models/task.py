@@ -8,6 +8,7 @@ from .basis import Exponents, monomials
 from .domain import Domain, uncovered
 from .generator import Generator, Observation, Point, pieces_of
 from .halving import Halving
+from .lattice import EVEN, Lattice
 from .need import Need
 from .parameters import Parameters
 from .piecewise import Model
@@ -84,12 +85,13 @@ class Task:
             missing += uncovered(domain, [*(self.model.domains if self.model else ()), *missing])
         return missing
 
-    def begin(self, domains: list[Domain], known: dict[Point, Observation]) -> None:
+    def begin(self, domains: list[Domain], known: dict[Point, Observation], lattice: Lattice = EVEN) -> None:
         """Begins to generate pieces for domains, in which some points are known."""
+        width = self._minimum_width
         if self._parameters.cuts == "halves":
-            self.generator = Halving(domains, self._bases[-1], self._parameters, self._minimum_width)
+            self.generator = Halving(domains, self._bases[-1], self._parameters, width, lattice)
         else:
-            self.generator = Refinement(domains, self._bases, self._parameters, self._minimum_width, known)
+            self.generator = Refinement(domains, self._bases, self._parameters, width, known, lattice)
 
     def contributions(self) -> Contributions:
         """What the model's pieces and the generator's parts contribute to the workload."""
