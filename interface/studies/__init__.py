@@ -103,6 +103,7 @@ def _studied(session: Session, library: str, seconds: float) -> StudiedSetup:
         collection.state or "mixed",
         session.tally,
         tuple(len(axis) for axis in exhaustive.axes),
+        len(collection.disturbed),
         exhaustive.noise_floor,
         tuple(_replayed(exhaustive, library, session.on_progress)),
         (*ours, *baselines(exhaustive)),

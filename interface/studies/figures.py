@@ -11,8 +11,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARKERS = {"peise2017": "s", "default": "o", "fast": "v", "accurate": "^", "cubic polynomial": "P"}
-_MARKERS["flops at one rate"] = "X"
+_STYLES = {  # marker and color
+    "peise2017": ("s", "C1"),
+    "default": ("o", "C3"),
+    "fast": ("v", "C4"),
+    "accurate": ("^", "C5"),
+    "cubic": ("P", "C6"),
+    "flops": ("X", "C8"),
+}
 _WIDTH, _HEIGHT = 6.4, 4.8
 
 
@@ -35,16 +41,13 @@ def _plot_setup(axes: "Axes", setup: StudiedSetup, survivors: tuple[int, ...]) -
     left = list(survivors)
     axes.loglog(costs[left], errors[left], ".", color="C2", markersize=5, label=f"{len(left)} after pruning")
     axes.loglog(costs[setup.front], errors[setup.front], "-", color="C0", linewidth=1, label="their front")
-    for i, found in enumerate((*setup.presets, *setup.baselines)):
-        axes.loglog(
-            [found.seconds],
-            [100 * found.error],
-            _MARKERS.get(found.name, "D"),
-            color=f"C{(1, 3, 4, 5, 6, 8)[i % 6]}",
-            markeredgecolor="black",
-            label=found.name,
-        )
     axes.axhline(100 * setup.noise_floor, color="black", linestyle="--", linewidth=0.8, label="noise floor")
+    for found in (*setup.presets, *setup.baselines):
+        marker, color = _STYLES.get(found.name, ("D", "C7"))
+        place = [found.seconds], [100 * found.error]
+        axes.loglog(*place, marker, color=color, markersize=8, markeredgecolor="black", label=found.name, zorder=3)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
     axes.set_xlabel("cost of the samples [s]")
     axes.set_ylabel("mean error [%]")
     axes.set_title(f"dtrsm LLNN, {setup.library}, {' x '.join(map(str, setup.counts))} points")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from blascast.models.domain import STEP
 from blascast.models.store import VALIDATION, WARM
 from blascast.models.study.collection import Collection
 from blascast.models.study.segments import Segments, segments
@@ -18,7 +19,6 @@ from blascast.sampler.setup import Setup
 from ..report import Column, Report, effort_sentences, percent, setup_json
 from ..session import Session, Spent, Tally
 
-STEP = 8
 REPETITIONS = 50
 VALIDATIONS = 20
 
@@ -84,7 +84,7 @@ class PiecesReport(Report):
         most = {cuts: max(len(each.parts) for each in self.found if each.cuts == cuts) for cuts in ("halves", "fitted")}
         sentences = ["Fitted to medians of one pass, errors against those of another."]
         if most["fitted"] < most["halves"]:
-            sentences.append(f"A fitted cut more than {most['fitted'] - 1} gains nothing.")
+            sentences.append(f"With fitted cuts, more than {most['fitted']} would gain nothing.")
         return [*sentences, *effort_sentences(self.tally, self.spent)]
 
     def to_json(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from blascast.sampler.setup import Setup
 from ..report import Column, Report, core_sentence, percent, setup_json
 from ..session import Tally
 
+_DISTURBED = "At {} points all samples were disturbed, and are used as they are: the machine was too busy."
 _STATISTICS = {quantile: name for name, quantile in NAMED_QUANTILES.items()}
 
 
@@ -35,6 +36,8 @@ class StudiedSetup:
         Of what had to be sampled.
     counts : tuple of int
         Coordinates along each size.
+    disturbed : int
+        Points of which no undisturbed sample could be had.
     noise_floor : float
         Mean relative difference between the medians of the two passes.
     outcomes : tuple of Outcome
@@ -48,6 +51,7 @@ class StudiedSetup:
     state: State
     tally: Tally
     counts: tuple[int, ...]
+    disturbed: int
     noise_floor: float
     outcomes: tuple[Outcome, ...]
     others: tuple[Outcome, ...]
@@ -70,9 +74,9 @@ class StudiedSetup:
     def chosen(self) -> Iterator[tuple[str, Outcome]]:
         """What a table shows, each with a name."""
         front = [self.outcomes[index] for index in self.front]
-        ends = {id(front[0]): "cheapest", id(front[-1]): "most accurate"}
+        ends = {id(front[0]): "cheapest", id(front[-1]): "best"}
         yield from ((ends.get(id(found), "front"), found) for found in front)
-        yield "least accurate", max(self.outcomes, key=lambda found: found.error)
+        yield "worst", max(self.outcomes, key=lambda found: found.error)
         yield "dearest", max(self.outcomes, key=lambda found: found.seconds)
         yield from ((found.name, found) for found in (*self.presets, *self.baselines))
 
@@ -130,6 +134,7 @@ class StudyReport(Report):
         return [
             "Error: mean over all points of |predicted / measured - 1|, of medians. Models are of the first pass, "
             "measured is the second. Cost: time of the calls, two for each sample.",
+            "cubic, flops: one cubic polynomial, and flops at one rate, fitted to a second of samples.",
             *(sentence for setup in self.setups for sentence in self._sentences(setup)),
             *self._pruning_sentences(),
             f"The study took {self.seconds:.0f} s.",
@@ -146,6 +151,7 @@ class StudyReport(Report):
             f"{label}Samples: {tally.accepted} accepted, {tally.requeued} measured again, {tally.given_up} given up."
             if tally.accepted + tally.given_up
             else f"{label}Nothing had to be sampled.",
+            *([f"{label}{_DISTURBED.format(setup.disturbed)}"] if setup.disturbed else []),
             *(f"{label}{sentence}" for sentence in self._standings(setup)),
         ]
 
@@ -187,6 +193,7 @@ class StudyReport(Report):
                     "setup": setup_json(setup.setup),
                     "state": setup.state,
                     "coordinates": list(setup.counts),
+                    "disturbed": setup.disturbed,
                     "noise_floor": setup.noise_floor,
                     "samples": setup.tally.to_json(),
                 }

@@ -24,7 +24,7 @@ def baselines(exhaustive: ExhaustiveSet) -> list[Outcome]:
     """
     flops = _flops(exhaustive)[:, None]
     cubes = design_matrix(exhaustive.points, _cubic(len(exhaustive.axes)), np.array(exhaustive.domain.upper, float))
-    return [_baseline("cubic polynomial", cubes, exhaustive), _baseline("flops at one rate", flops, exhaustive)]
+    return [_baseline("cubic", cubes, exhaustive), _baseline("flops", flops, exhaustive)]
 
 
 def _baseline(name: str, matrix: FloatArray, exhaustive: ExhaustiveSet) -> Outcome:

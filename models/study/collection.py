@@ -4,7 +4,6 @@ import numpy as np
 import numpy.typing as npt
 
 from blascast.sampler.batch.sample import Batch, State
-from blascast.sampler.errors import BlascastError
 from blascast.sampler.job import warm_job
 from blascast.sampler.sampler import OnProgress, Sampler
 
@@ -32,11 +31,14 @@ class Collection:
     ----------
     batches : list of Batch
         What was measured.
+    disturbed : set of points
+        Those of which no sample counts: disturbed ones are taken.
     """
 
     def __init__(self, sampler: Sampler, store: Store, on_progress: OnProgress) -> None:
         self._sampler, self._store, self._on_progress = sampler, store, on_progress
         self.batches: list[Batch] = []
+        self.disturbed: set[Point] = set()
 
     @property
     def state(self) -> State | None:
@@ -88,21 +90,13 @@ class Collection:
         -------
         array of shape (n, repetitions)
             NaN at the end of rows where there are fewer.
-
-        Raises
-        ------
-        BlascastError
-            If some point has none that can be used.
         """
         rows = [tuple(point) for point in points.tolist()]
-        found = self._load(self.state or "mixed", precondition)
-        if any(point not in found for point in rows):
-            found = {**self._load("mixed", precondition), **found}
-        if lacking := [point for point in rows if point not in found]:
-            raise BlascastError(
-                f"all samples at {len(lacking)} of {len(rows)} points were preempted (the first is {lacking[0]}); "
-                "the machine is too busy, try again when it is not"
-            )
+        found = self._load(self.state, precondition)
+        disturbed = {point for point in rows if point not in found}
+        if disturbed:
+            found = {**self._load(None, precondition), **found}
+        self.disturbed |= disturbed
         seconds = np.full((len(rows), repetitions), np.nan)
         for row, point in zip(seconds, rows, strict=True):
             own = found[point][:repetitions]
@@ -118,6 +112,6 @@ class Collection:
             axes, self.seconds(points, REPETITIONS, WARM), self.seconds(points, VALIDATIONS, VALIDATION)
         )
 
-    def _load(self, state: State, precondition: str) -> dict[Point, list[float]]:
+    def _load(self, state: State | None, precondition: str) -> dict[Point, list[float]]:
         stored = self._store.load_samples(self._sampler.setup, KEY, state, precondition)
         return {point: [sample.seconds for sample in samples] for point, samples in stored.items()}
