@@ -6,6 +6,7 @@
 
 rank, predict, blocksize   answer questions; what is missing is measured and kept
 list_models                lists what is kept
+study, pieces              tell how accurate models are, and at what cost
 sample                     times calls that lines of text list
 doctor                     examines this machine
 libraries                  lists its BLAS and LAPACK libraries; describe_library is about one
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from .ranking import rank
     from .sampling import sample
     from .stored import list_models
+    from .studies import study
+    from .studies.pieces import pieces
 
     __version__: str
 
@@ -37,9 +40,11 @@ __all__ = [
     "doctor",
     "libraries",
     "list_models",
+    "pieces",
     "predict",
     "rank",
     "sample",
+    "study",
 ]
 
 _HOMES = {
@@ -47,6 +52,8 @@ _HOMES = {
     "predict": ".prediction",
     "blocksize": ".blocksizes",
     "list_models": ".stored",
+    "study": ".studies",
+    "pieces": ".studies.pieces",
     "sample": ".sampling",
     "doctor": ".examination",
     "libraries": ".inventory",

@@ -3,27 +3,27 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
 
-from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, Measurement, Sample, State
-from blascast.sampler.job import Job, warm_job
+from blascast.sampler.job import warm_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
-from .generator import Observation, Point
+from .generator import CALLS_PER_SAMPLE, Observation, Point, observe
+from .keeping import facts_of, measure_and_keep
 from .need import Need
 from .parameters import Parameters
 from .piecewise import Model, ModelKey
 from .store import Store
-from .summary import MEDIAN, FloatArray, standard_error, summarize
+from .summary import FloatArray
 from .task import Task
 from .workload import Judge, importance
 
 MOST_CHANGES = 3
 REASKED = 0.98  # of an error that models from the store bring: what was good enough once remains so
-CALLS_PER_SAMPLE = 2  # the first of which warms the operands up
 
 
 class ModelBuilder:
@@ -186,11 +186,14 @@ class ModelBuilder:
                 have = len(stored[task.need.key].get(point, ()))
                 if have < self._parameters.least_repetitions:
                     jobs.append(warm_job(task.need.case.call(point, task.need.key.ld)))
-                    wanted.append(self._repetitions(have))
+                    wanted.append(self._parameters.repetitions(have))
                     names.append((task.need.key, point))
         measured: dict[tuple[ModelKey, Point], Measurement] = {}
         if jobs:
-            batch = self._measure(jobs, wanted, names, state, label)
+            batch = measure_and_keep(
+                self._sampler, self._store, jobs, wanted, names, state=state, label=label, on_progress=self._on_progress
+            )
+            self.batches.append(batch)
             if batch.state != (state or batch.state):
                 raise _StateChanged(batch.state)
             measured = dict(zip(names, batch.measurements, strict=True))
@@ -207,13 +210,6 @@ class ModelBuilder:
                 self._samples[key, state].setdefault(point, []).extend(measurement.accepted)
         return observed
 
-    def _repetitions(self, have: int) -> Repetitions:
-        """Those that are wanted of a point of which so many samples are there."""
-        parameters = self._parameters
-        least = parameters.least_repetitions - have
-        most = max(least, parameters.most_repetitions - have)
-        return Repetitions(least, most, parameters.precision, quantile=parameters.reference)
-
     def _load(self, key: ModelKey, state: State | None) -> dict[Point, list[Sample]]:
         """The samples of one state that the store has, read once."""
         if state is None:
@@ -222,49 +218,20 @@ class ModelBuilder:
             self._samples[key, state] = self._store.load_samples(self._sampler.setup, key, state)
         return self._samples[key, state]
 
-    def _measure(
-        self,
-        jobs: list[Job],
-        repetitions: list[Repetitions],
-        names: list[tuple[ModelKey, Point]],
-        state: State | None,
-        label: str,
-    ) -> Batch:
-        """Measures and saves a batch; after a failure or an interrupt, what was measured before."""
-        with self._store.journal(self._sampler.setup, names) as journal:
-            try:
-                batch = self._sampler.measure(
-                    jobs, repetitions, state=state, label=label, on_progress=self._on_progress, journal=journal
-                )
-            except BaseException:
-                if self._sampler.unfinished is not None:
-                    self._store.save_samples(self._sampler.unfinished, names)
-                raise
-            self._store.save_samples(batch, names)
-        self.batches.append(batch)
-        return batch
-
     def _observation(self, stored: list[Sample], measured: Measurement | None) -> Observation:
         """From accepted samples; where there are none, from disturbed ones, as uncertain as large."""
         fresh = measured.accepted if measured else ()
         counted = [*stored, *fresh] or (measured.samples if measured else ())
         seconds = np.array([sample.seconds for sample in counted])
-        reference = float(np.quantile(seconds, self._parameters.reference))
-        error = standard_error(seconds, MEDIAN) / reference if stored or fresh else 1.0
         spent = CALLS_PER_SAMPLE * sum(sample.seconds for sample in stored) + (measured.cost if measured else 0.0)
-        return Observation(summarize(seconds), reference, error, spent, len(seconds))
+        observation = observe(seconds, self._parameters.reference, spent)
+        return observation if stored or fresh else replace(observation, standard_error=1.0)
 
     def _note_facts(self) -> None:
         """Keeps what was learnt about the setup; the noise floor is that of the longest batch."""
         if self.batches:
             longest = max(self.batches, key=lambda batch: batch.seconds)
             self._store.note_facts(self._sampler.setup, **facts_of(longest))
-
-
-def facts_of(batch: Batch) -> dict[str, float]:
-    """What a batch teaches about its setup, as far as it does."""
-    facts = {"probe_floor": batch.floor, "noise_floor": batch.noise_floor}
-    return {name: value for name, value in facts.items() if value is not None and np.isfinite(value)}
 
 
 class _StateChanged(Exception):

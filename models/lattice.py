@@ -20,6 +20,7 @@ class Lattice:
     ----------
     axes : tuple of ascending integer arrays, optional
         By default the multiples of 8, every integer where a domain is narrow, and a domain's bounds.
+        With axes, there is nothing between their coordinates.
     valid : callable, optional
         Which points, of shape (n, d), may be sampled at all; by default all.
 
@@ -33,13 +34,12 @@ class Lattice:
     valid: Callable[[IntArray], npt.NDArray[np.bool_]] | None = None
 
     def between(self, size: int, low: int, high: int) -> IntArray:
-        """Coordinates along a size from low to high, which belong to them."""
-        if self.axes is None:
-            step = STEP if high - low >= 2 * STEP else 1
-            inner = np.arange(-(-low // step) * step, high + 1, step)
-        else:
+        """Coordinates along a size from low to high."""
+        if self.axes is not None:
             axis = self.axes[size]
-            inner = axis[(axis >= low) & (axis <= high)]
+            return axis[(axis >= low) & (axis <= high)]
+        step = STEP if high - low >= 2 * STEP else 1
+        inner = np.arange(-(-low // step) * step, high + 1, step)
         return np.unique(np.concatenate([[low], inner, [high]]))
 
     def nearest(self, size: int, low: int, high: int, values: npt.NDArray[np.float64]) -> IntArray:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.errors import UsageError
 
 from .domain import STEP
@@ -105,6 +106,12 @@ class Parameters:
             self.minimum_width_threaded,
             self.minimum_width_3d_threaded,
         )
+
+    def repetitions(self, have: int = 0) -> Repetitions:
+        """Those that are wanted of a point of which so many samples are there."""
+        least = self.least_repetitions - have
+        most = max(least, self.most_repetitions - have)
+        return Repetitions(least, most, self.precision, quantile=self.reference)
 
     def overfitting_for(self, sizes: Sequence[str]) -> int:
         """The overfitting for a kernel with such sizes."""

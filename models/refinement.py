@@ -161,9 +161,10 @@ class Refinement:
     def _at(self, cut: Cut) -> list[Point]:
         """Points at a cut, if it matters where between its neighbours it is."""
         width = cut.domain.upper[cut.size] - cut.domain.lower[cut.size]
-        if cut.jump * (cut.above - cut.below) / width <= self._parameters.bound or cut.at in (cut.below, cut.above):
+        at = int(self._lattice.nearest(cut.size, cut.below, cut.above, np.array([float(cut.at)]))[0])
+        if cut.jump * (cut.above - cut.below) / width <= self._parameters.bound or at in (cut.below, cut.above):
             return []
-        return cut.points()
+        return cut.points(at)
 
     # --- fits
 

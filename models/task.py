@@ -85,13 +85,13 @@ class Task:
             missing += uncovered(domain, [*(self.model.domains if self.model else ()), *missing])
         return missing
 
-    def begin(self, domains: list[Domain], known: dict[Point, Observation]) -> None:
+    def begin(self, domains: list[Domain], known: dict[Point, Observation], lattice: Lattice | None = None) -> None:
         """Begins to generate pieces for domains, in which some points are known."""
-        lattice = Lattice(valid=self.need.case.valid)
+        width, lattice = self._minimum_width, lattice or Lattice(valid=self.need.case.valid)
         if self._parameters.cuts == "halves":
-            self.generator = Halving(domains, self._bases[-1], self._parameters, self._minimum_width, lattice)
+            self.generator = Halving(domains, self._bases[-1], self._parameters, width, lattice)
         else:
-            self.generator = Refinement(domains, self._bases, self._parameters, self._minimum_width, known, lattice)
+            self.generator = Refinement(domains, self._bases, self._parameters, width, known, lattice)
 
     def contributions(self) -> Contributions:
         """What the model's pieces and the generator's parts contribute to the workload."""

@@ -16,9 +16,10 @@ that are not in its cache cost their traffic on top.
 
 import errno
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -90,8 +91,7 @@ QUIET = Disturbances()
 ORDINARY = Disturbances(jitter=0.005, outliers=0.002, busy_seconds=1.5)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """The record of one operation, in the order of `Records`."""
 
     start: float
@@ -174,7 +174,7 @@ class SimulatedBackend:
             if isinstance(operation, program.Parallel):
                 rows += [_Row(self.now)] * sum(map(len, operation.lanes))
         counted = np.zeros((len(rows), len(self._counters.events)), dtype=np.int64)
-        columns = np.array([astuple(row) for row in rows], dtype=np.float64).reshape(-1, 8).T
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 8).T
         start, seconds, branch, clock, halt = columns[:5]
         switches, faults, cpu = columns[5:].astype(np.int64)
         return Records(start, seconds, branch, clock, halt, switches, faults, cpu, counted)

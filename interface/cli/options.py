@@ -27,6 +27,21 @@ def library_options(function: F) -> F:
     )
 
 
+def one_library_option(function: F) -> F:
+    """--library."""
+    option: Callable[[F], F] = click.option("--library", default="scipy", show_default=True, help=_LIBRARIES)
+    return option(function)
+
+
+def libraries_option(function: F) -> F:
+    """--library, once or more."""
+    text = f"{_LIBRARIES} May be given more than once."
+    option: Callable[[F], F] = click.option(
+        "--library", multiple=True, default=("scipy",), show_default=True, help=text
+    )
+    return option(function)
+
+
 def setup_options(function: F) -> F:
     """--library, --dtype, --threads and --json."""
     return _decorated(

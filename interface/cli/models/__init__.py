@@ -3,6 +3,8 @@
 import click
 
 from .list import list_
+from .pieces import pieces
+from .study import study
 
 
 @click.group()
@@ -12,8 +14,9 @@ def models() -> None:
     \b
     Examples:
       blascast models list
+      blascast models study --library simulated --minutes 1
     """
 
 
-for _verb in (list_,):
+for _verb in (list_, pieces, study):
     models.add_command(_verb)
