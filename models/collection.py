@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .piecewise import Model
 
 IntArray = npt.NDArray[np.int64]
-_CALLERS = 4  # what warns, _beyond, estimate, evaluate: a warning is about who called that
+_CALLER = 4  # levels from the warning to who called `evaluate`
 
 
 class ModelSet:
@@ -134,7 +134,7 @@ class ModelSet:
                 f"{len(where)} of {found.pieces.size} calls lie outside their models' domains, by a factor of up to "
                 f"{np.exp(distance):.3g}: extrapolated by their flops",
                 ExtrapolationWarning,
-                stacklevel=_CALLERS,
+                stacklevel=_CALLER,
             )
         found.statistics.reshape(-1, len(STATISTICS))[where] = estimates.statistics
         found.errors.reshape(-1)[where] = estimates.errors

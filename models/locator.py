@@ -48,21 +48,21 @@ class Locator:
     root: int
     nodes: tuple[Node, ...]
 
+    @classmethod
+    def of(cls, boxes: Sequence[Domain]) -> "Locator":
+        """The search among boxes, with few questions on the way.
 
-def locator(boxes: Sequence[Domain]) -> Locator:
-    """The search for the first of boxes that contains a point, by the fewest questions about.
-
-    Examples
-    --------
-    >>> locator([Domain((8,), (64,)), Domain((64,), (128,))]).nodes
-    (Node(dimension=0, cut=65, below=-2, above=-3),)
-    """
-    lower = np.array([box.lower for box in boxes])
-    upper = np.array([box.upper for box in boxes])
-    first, last = lower.min(axis=0), upper.max(axis=0)
-    nodes: list[Node] = []
-    root = _grow(nodes, _Parts.visible(boxes, lower, upper + 1), first, last + 1)
-    return Locator(tuple(first.tolist()), tuple(last.tolist()), root, tuple(nodes))
+        Examples
+        --------
+        >>> Locator.of([Domain((8,), (64,)), Domain((64,), (128,))]).nodes
+        (Node(dimension=0, cut=65, below=-2, above=-3),)
+        """
+        lower = np.array([box.lower for box in boxes])
+        upper = np.array([box.upper for box in boxes])
+        first, last = lower.min(axis=0), upper.max(axis=0)
+        nodes: list[Node] = []
+        root = _grow(nodes, _Parts.visible(boxes, lower, upper + 1), first, last + 1)
+        return cls(tuple(first.tolist()), tuple(last.tolist()), root, tuple(nodes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

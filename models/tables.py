@@ -11,8 +11,8 @@ from blascast.sampler.errors import UsageError
 
 from ._evaluator import ffi, lib
 from .basis import Exponents, degrees
-from .locator import Locator, locator
-from .summary import FloatArray
+from .locator import Locator
+from .summary import STATISTICS, FloatArray
 
 if TYPE_CHECKING:
     from .piecewise import Model
@@ -52,7 +52,7 @@ class Tables:
         Raises
         ------
         UsageError
-            If it has no pieces, or more sizes or higher powers than the evaluator can do.
+            If it has no pieces, contradicts itself, or has more sizes or higher powers than the evaluator can do.
         """
         _check(model)
         ripple, domains = model.ripple, model.domains
@@ -60,7 +60,7 @@ class Tables:
         errors = np.array([piece.error for piece in model.pieces])
         elsewhere = np.hypot(errors, ripple.error) if ripple else errors
         return cls(
-            locator(domains),
+            Locator.of(domains),
             model.exponents,
             bounds,
             bounds[:, 1].astype(float),
@@ -105,10 +105,21 @@ def _doubles(values: FloatArray) -> Any:
 
 
 def _check(model: "Model") -> None:
-    """Refuses what the evaluator cannot do."""
+    """Refuses what the evaluator cannot do: C trusts the tables."""
     if not model.pieces:
         raise UsageError(f"the model of {model.key} has no pieces; generate it anew")
     sizes, degree = len(model.exponents[0]), max(degrees(model.exponents))
+    consistent = (
+        min(map(min, model.exponents)) >= 0
+        and all(len(domain.lower) == sizes for domain in model.domains)
+        and all(piece.coefficients.shape == (len(model.exponents), len(STATISTICS)) for piece in model.pieces)
+        and (model.ripple is None or len(model.ripple.padding) == sizes)
+    )
+    if not consistent:
+        raise UsageError(
+            f"the model of {model.key} contradicts itself: its monomials have {sizes} sizes and powers from 0 on, and "
+            "so must its pieces and its ripple; generate it anew"
+        )
     if sizes > lib.BLASCAST_MOST_SIZES or degree > lib.BLASCAST_HIGHEST_POWER:
         raise UsageError(
             f"a model may have {lib.BLASCAST_MOST_SIZES} sizes and powers up to {lib.BLASCAST_HIGHEST_POWER}, "
