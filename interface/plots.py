@@ -13,9 +13,8 @@ from blascast.models.summary import MEDIAN
 from blascast.predictors.blocksize import curve
 from blascast.predictors.configurations import IntArray
 from blascast.predictors.prediction import FloatArray
+from blascast.sampler.call import flags_of_case
 from blascast.sampler.errors import UsageError
-from blascast.sampler.kernel import Flag, Kernel
-from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import Setup
 
 from .blocksizes import BlocksizeReport
@@ -70,13 +69,13 @@ def plot_model(setup: Setup, model: Model, axes: "Axes | None" = None, home: Pat
     Other sizes are held where most samples are; dashed lines are the bounds of pieces.
     """
     axes = axes or _new_axes()
-    kernel = find_kernel(model.key.kernel)
+    kernel = model.kernel
     points, seconds, others = _samples_along_first_size(setup, model, home)
-    line = np.arange(points.min(), points.max() + 1, STEP)
-    sizes = np.array([[size, *others] for size in line])
-    axes.plot(points, _rates(kernel, model, points, others) / seconds, "o", color="C1", label="measured")
+    sizes = np.array([[size, *others] for size in range(points.min(), points.max() + 1, STEP)])
+    sizes = sizes[model.piece_of(sizes) >= 0]
+    axes.plot(points, _flops(model, points, others) / seconds / 1e9, "o", color="C1", label="measured")
     predicted = model.evaluate(sizes).statistics[:, MEDIAN]
-    axes.plot(line, _rates(kernel, model, line, others) / predicted, color="C0", label="predicted")
+    axes.plot(sizes[:, 0], _flops(model, sizes[:, 0], others) / predicted / 1e9, color="C0", label="predicted")
     for bound in {d.upper[0] for d in model.domains if bool(d.contains(np.array([[d.upper[0], *others]]))[0])}:
         axes.axvline(bound, color="gray", linewidth=0.5, linestyle="--")
     held = ", ".join(f"{name} = {value}" for name, value in zip(kernel.sizes[1:], others, strict=True))
@@ -104,12 +103,9 @@ def _samples_along_first_size(
     return np.array([point[0] for point in along]), np.array(seconds), others
 
 
-def _rates(kernel: Kernel, model: Model, first: IntArray, others: tuple[int, ...]) -> FloatArray:
-    """Flops in units of 1e9."""
-    letters = model.key.case.split(" ")[0]
-    flags = dict(zip([a.name for a in kernel.bound if isinstance(a, Flag)], letters, strict=True))
-    sizes = dict(zip(kernel.sizes, (first, *others), strict=True))
-    return np.asarray(kernel.flop_count({**flags, **sizes}) / 1e9)
+def _flops(model: Model, first: IntArray, others: tuple[int, ...]) -> FloatArray:
+    sizes = dict(zip(model.kernel.sizes, (first, *others), strict=True))
+    return np.asarray(model.kernel.flop_count({**flags_of_case(model.kernel, model.key.case), **sizes}))
 
 
 def _new_axes() -> "Axes":

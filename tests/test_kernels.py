@@ -1,11 +1,12 @@
 """Kernels as data: the catalogue, sizes, counts, declarations and calls that are refused."""
 
+import itertools
 from typing import Any
 
 import pytest
 from kernels.cases import calls_of
 
-from blascast.sampler.call import View, bind
+from blascast.sampler.call import View, bind, flags_of_case
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Data, Flag, Inc, Integer, Kernel, Ld, Option, Size, Work
 from blascast.sampler.kernels import KERNELS, find_kernel, register
@@ -76,6 +77,26 @@ LAPACK = {
     "s d": "sygs2 sygst orgqr ormqr sytd2 sytrd",
     "c z": "hegs2 hegst ungqr unmqr hetd2 hetrd",
 }
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=lambda kernel: kernel.name)
+def test_a_case_tells_its_flags(kernel: Kernel) -> None:
+    for dtype in kernel.types[0], kernel.types[-1]:
+        for call in calls_of(kernel, dtype):
+            assert flags_of_case(kernel, call.case) == call.flags
+
+
+def test_a_case_with_options_of_several_digits() -> None:
+    arguments = (Option("first", (1, -12, 12)), Flag("side", "LR"), Option("second", (3, 34)), Size("n", given=True))
+    kernel = Kernel("wide", "d", arguments, flops="n", words="n")
+    for first, side, second in itertools.product((1, -12, 12), "LR", (3, 34)):
+        assert flags_of_case(kernel, f"{first}{side}{second}") == {"first": first, "side": side, "second": second}
+
+
+@pytest.mark.parametrize("case", ["", "LL", "LLNX 1", "LLNNN 1", "1 LLNN"])
+def test_what_is_no_case(case: str) -> None:
+    with pytest.raises(UsageError, match=r"is no case of kernel trsm, which begins with side \(L\|R\), uplo"):
+        flags_of_case(find_kernel("trsm"), case)
 
 
 def test_the_catalogue_is_complete() -> None:
