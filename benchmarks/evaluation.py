@@ -31,6 +31,7 @@ from blascast.models.basis import design_matrix
 from blascast.models.c_header import c_header
 from blascast.models.collection import ModelSet
 from blascast.models.domain import Domain
+from blascast.models.halving import halves
 from blascast.models.parameters import PEISE2017
 from blascast.models.piecewise import Model, ModelKey, Piece
 from blascast.sampler.setup import this_machine
@@ -126,7 +127,7 @@ def made_up() -> Model:
     """A model of boxes that were halved in turn, with random coefficients."""
     boxes = [Domain((8, 8), (LARGEST, LARGEST))]
     while len(boxes) < PIECES:
-        boxes += boxes.pop(0).halves(8, "geometric") or ()
+        boxes += halves(boxes.pop(0), 8) or ()
     random = np.random.default_rng(0)
     pieces = tuple(Piece(box, random.uniform(0.5, 2.0, (len(EXPONENTS), 5)), 0.01, 0.01, 30) for box in boxes)
     return Model(ModelKey("trsm", "LLNN 1", 520), EXPONENTS, pieces, "free", "bound", 0.0, PEISE2017)
