@@ -12,7 +12,7 @@ from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Kernel
 from blascast.sampler.kernels import find_kernel
 
-from .basis import Exponents, design_matrix
+from .basis import Exponents
 from .collection import ModelSet
 from .domain import Domain, uncovered
 from .estimates import Estimates, as_sizes
@@ -45,10 +45,6 @@ class Piece:
     error: float
     noise: float
     points: int
-
-    def evaluate(self, sizes: npt.NDArray[np.int64], exponents: Exponents) -> FloatArray:
-        """The five statistics at sizes of shape (n, d): array of shape (n, 5), seconds."""
-        return design_matrix(sizes, exponents, np.array(self.domain.upper, dtype=float)) @ self.coefficients
 
 
 @dataclass(frozen=True, slots=True)
