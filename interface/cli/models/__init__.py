@@ -2,7 +2,13 @@
 
 import click
 
+from .compare import compare
+from .export import export
+from .import_ import import_
 from .list import list_
+from .plot import plot
+from .remove import remove
+from .show import show_
 
 
 @click.group()
@@ -12,8 +18,11 @@ def models() -> None:
     \b
     Examples:
       blascast models list
+      blascast models show dtrsm LLNN 1
+      blascast models plot dtrsm LLNN 1 --output trsm.png
+      blascast models export --output models.json
     """
 
 
-for _verb in (list_,):
+for _verb in (list_, show_, plot, export, import_, compare, remove):
     models.add_command(_verb)
