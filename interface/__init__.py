@@ -5,7 +5,8 @@
     >>> best = ranking.to_frame().iloc[0]
 
 rank, predict, blocksize   answer questions; what is missing is measured and kept
-list_models                lists what is kept
+list_models, show_model, compare_models, export_models, import_models, remove_models
+                           are about the models that are kept; plots.plot_model_map and its kin draw them
 study, pieces              tell how accurate models are, and at what cost
 sample                     times calls that lines of text list
 doctor                     examines this machine
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .prediction import predict
     from .ranking import rank
     from .sampling import sample
-    from .stored import list_models
+    from .stored import compare_models, export_models, import_models, list_models, remove_models, show_model
     from .studies import study
     from .studies.pieces import pieces
 
@@ -36,14 +37,19 @@ __all__ = [
     "Parameters",
     "UsageError",
     "blocksize",
+    "compare_models",
     "describe_library",
     "doctor",
+    "export_models",
+    "import_models",
     "libraries",
     "list_models",
     "pieces",
     "predict",
     "rank",
+    "remove_models",
     "sample",
+    "show_model",
     "study",
 ]
 
@@ -52,6 +58,11 @@ _HOMES = {
     "predict": ".prediction",
     "blocksize": ".blocksizes",
     "list_models": ".stored",
+    "show_model": ".stored",
+    "compare_models": ".stored",
+    "export_models": ".stored",
+    "import_models": ".stored",
+    "remove_models": ".stored",
     "study": ".studies",
     "pieces": ".studies.pieces",
     "sample": ".sampling",

@@ -32,10 +32,15 @@ GAP = 3  # between columns
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a printed table: its heading, and whether it holds text (left) or numbers (right)."""
+    """A column of a printed table: its heading, whether it holds text (left) or numbers (right), and never wraps."""
 
     heading: str
     text: bool = False
+    whole: bool = False
+
+    def words(self, cell: str) -> list[str]:
+        """The parts of a cell that are never wrapped."""
+        return [cell] if self.whole else cell.split() or [""]
 
 
 class Report(ABC):
@@ -82,8 +87,10 @@ class Report(ABC):
 
     def _longest_words(self) -> list[int]:
         """Length of the longest word of each column."""
-        lines = [[column.heading for column in self.columns], *self.cells()]
-        return [max(len(word) for cell in cells for word in cell.split() or [""]) for cells in zip(*lines, strict=True)]
+        columns = self.columns
+        lines = [[column.words(cell) for column, cell in zip(columns, row, strict=True)] for row in self.cells()]
+        headings = [column.heading.split() or [""] for column in columns]
+        return [max(len(word) for words in column for word in words) for column in zip(headings, *lines, strict=True)]
 
     def print(self, console: Console) -> None:
         """Prints title, table and remarks, the table as wide as it must be."""

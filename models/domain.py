@@ -73,6 +73,19 @@ class Domain:
             remaining = remaining._bounded(i, max(low, o_low), min(high, o_high))
         return rest
 
+    def common(self, other: "Domain") -> "Domain | None":
+        """What of this box is inside the other too, or None.
+
+        Examples
+        --------
+        >>> str(Domain((8, 8), (100, 40)).common(Domain((64, 8), (128, 64))))
+        '64..100 x 8..40'
+        """
+        bounds = [(max(low, o_low), min(high, o_high)) for low, high, o_low, o_high in self._against(other)]
+        if any(low > high for low, high in bounds):
+            return None
+        return Domain(tuple(low for low, _ in bounds), tuple(high for _, high in bounds))
+
     def _against(self, other: "Domain") -> "zip[tuple[int, int, int, int]]":
         return zip(self.lower, self.upper, other.lower, other.upper, strict=True)
 

@@ -19,8 +19,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from functools import cached_property
+from glob import escape
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import numpy as np
 import platformdirs
@@ -29,7 +31,7 @@ from blascast.sampler.batch.guard import floor_of, prevailing_clocks, prevailing
 from blascast.sampler.batch.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
 from blascast.sampler.batch.sample import Batch, Sample, State
 from blascast.sampler.errors import StoreError
-from blascast.sampler.setup import Setup
+from blascast.sampler.setup import Setup, setup_from_json
 
 from .generator import Point
 from .model_file import model_from_json, model_to_json
@@ -268,6 +270,27 @@ class Store:
             row = self._database.execute(query, (setup.fingerprint, *_case_of(key))).fetchone()
         return float(row[0] or 0.0)
 
+    def sampled(self) -> list[tuple[Setup, ModelKey]]:
+        """The cases that there are samples of, in setups that something is noted about."""
+        query = (
+            'SELECT DISTINCT s.description, m.kernel, m."case", m.ld '
+            "FROM measurements m JOIN setups s ON s.fingerprint = m.fingerprint ORDER BY m.fingerprint, 2, 3, 4"
+        )
+        with self._explained():
+            rows = self._database.execute(query).fetchall()
+            return [(setup_from_json(json.loads(text)), ModelKey(*case)) for text, *case in rows]
+
+    def remove_samples(self, setup: Setup, key: ModelKey) -> int:
+        """Removes all samples of a case; how many there were."""
+        of_case = 'fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ?'
+        given = (setup.fingerprint, *_case_of(key))
+        with self._explained(), self._database:
+            removed = self._database.execute(
+                f"DELETE FROM samples WHERE measurement IN (SELECT id FROM measurements WHERE {of_case})", given
+            )
+            self._database.execute(f"DELETE FROM measurements WHERE {of_case}", given)
+            return removed.rowcount
+
     # --- models
 
     def load_model(self, setup: Setup, key: ModelKey) -> Model | None:
@@ -300,15 +323,33 @@ class Store:
                 _replace(path, model_to_json(setup, joined))
         return joined
 
-    def all_models(self) -> list[tuple[Setup, Model]]:
-        """Every model with its setup."""
+    def replace_model(self, setup: Setup, model: Model) -> None:
+        """Keeps a model in the place of the one that is there, if there is one."""
+        path = self._model_path(setup, model.key)
         with self._explained():
-            paths = sorted((self.home / "models").glob("*/*.json"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._lock():
+                _replace(path, model_to_json(setup, model))
+
+    def remove_model(self, setup: Setup, key: ModelKey) -> None:
+        """Removes a model; that there is none is no failure."""
+        path = self._model_path(setup, key)
+        with self._explained(), self._lock():
+            path.unlink(missing_ok=True)
+
+    def all_models(self, kernel: str | None = None, fingerprint: str = "") -> list[tuple[Setup, Model]]:
+        """Every model with its setup; or those of a kernel, or of setups whose fingerprints begin so.
+
+        No other files are opened.
+        """
+        files = "*.json" if kernel is None else f"{escape(_in_file_name(kernel))}-*.json"
+        with self._explained():
+            paths = sorted((self.home / "models").glob(f"{escape(fingerprint)}*/{files}"))
             return [model_from_json(path.read_text(), path) for path in paths]
 
     def _model_path(self, setup: Setup, key: ModelKey) -> Path:
-        case = key.case.replace(" ", "_")
-        return self.home / "models" / setup.fingerprint / f"{key.kernel}-{case}-{key.ld}.json"
+        name = f"{_in_file_name(key.kernel)}-{_in_file_name(key.case)}-{key.ld}.json"
+        return self.home / "models" / setup.fingerprint / name
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
@@ -332,7 +373,7 @@ class Store:
                 yield
         except sqlite3.OperationalError as error:
             raise self._unusable(error) from error
-        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError) as error:
             raise StoreError(
                 f"the store at {self.home} is corrupt ({error}); move it away or set BLASCAST_HOME to another folder"
             ) from error
@@ -380,6 +421,11 @@ def _check_sample(sample: Sample) -> None:
 
 def _case_of(key: ModelKey) -> tuple[str, str, int]:
     return key.kernel, key.case, key.ld
+
+
+def _in_file_name(text: str) -> str:
+    """Text as a part of a file name: spaces as underscores, other marks but commas and hyphens by their codes."""
+    return quote(text, safe=" ,").replace("_", "%5F").replace(" ", "_")
 
 
 def _replace(path: Path, text: str) -> None:
