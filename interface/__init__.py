@@ -5,7 +5,9 @@
     >>> best = ranking.to_frame().iloc[0]
 
 rank, predict, blocksize   answer questions; what is missing is measured and kept
+build                      builds kernel models on given sizes; verify_models checks, estimate asks stored ones
 list_models                lists what is kept
+preset                     parameters of the model generator by the name of a preset
 sample                     times calls that lines of text list
 doctor                     examines this machine
 libraries                  lists its BLAS and LAPACK libraries; describe_library is about one
@@ -15,10 +17,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blascast.models.parameters import Parameters
+    from blascast.models.parameters import Parameters, preset
     from blascast.sampler.errors import BlascastError, UsageError
 
     from .blocksizes import blocksize
+    from .building import build
+    from .checking import verify_models
+    from .estimating import estimate
     from .examination import doctor
     from .inventory import describe_library, libraries
     from .prediction import predict
@@ -33,25 +38,33 @@ __all__ = [
     "Parameters",
     "UsageError",
     "blocksize",
+    "build",
     "describe_library",
     "doctor",
+    "estimate",
     "libraries",
     "list_models",
     "predict",
+    "preset",
     "rank",
     "sample",
+    "verify_models",
 ]
 
 _HOMES = {
     "rank": ".ranking",
     "predict": ".prediction",
     "blocksize": ".blocksizes",
+    "build": ".building",
+    "verify_models": ".checking",
+    "estimate": ".estimating",
     "list_models": ".stored",
     "sample": ".sampling",
     "doctor": ".examination",
     "libraries": ".inventory",
     "describe_library": ".inventory",
     "Parameters": ".models.parameters",
+    "preset": ".models.parameters",
     "BlascastError": ".sampler.errors",
     "UsageError": ".sampler.errors",
 }

@@ -1,14 +1,17 @@
 """Models: piecewise polynomials of a kernel's run time."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from blascast.sampler.batch.sample import State
+from blascast.sampler.errors import UsageError
 
 from .basis import Exponents, design_matrix
-from .domain import Domain, uncovered
+from .domain import STEP, Domain, uncovered
+from .outside import Outside
 from .parameters import Parameters
 from .summary import MAX, MEAN, MEDIAN, MIN, STD, FloatArray
 
@@ -158,11 +161,18 @@ class Model:
         alike = (self.state, self.parameters, self.exponents) == (other.state, other.parameters, other.exponents)
         if not alike:
             return self
+        ripple = self.ripple or other.ripple
         more = tuple(piece for piece in other.pieces if uncovered(piece.domain, self.domains))
         if not more:
-            return self
-        seconds, samples = self.seconds + other.seconds, self.samples + other.samples
-        return replace(self, pieces=self.pieces + more, seconds=seconds, samples=samples)
+            return replace(self, ripple=ripple)
+        return replace(
+            self,
+            pieces=self.pieces + more,
+            seconds=self.seconds + other.seconds,
+            samples=self.samples + other.samples,
+            ripple=ripple,
+            origin=self.origin or other.origin,
+        )
 
     def covers(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which rows of an (n, d) array lie inside a piece: array of shape (n,)."""
@@ -178,21 +188,41 @@ class Model:
             inside &= (size >= lower[:, i]) & (size <= upper[:, i])
         return np.where(inside.any(axis=1), inside.argmax(axis=1), -1)
 
-    def evaluate(self, sizes: npt.NDArray[np.int64]) -> Estimates:
+    def evaluate(self, sizes: npt.NDArray[np.int64], outside: Outside = "error") -> Estimates:
         """Estimates of run times.
 
         Parameters
         ----------
         sizes : integer array of shape (n, d)
-            All inside the pieces' domains.
+        outside : str
+            What becomes of sizes that no piece contains.
+
+        Raises
+        ------
+        UsageError
+            If sizes lie outside and may not.
         """
-        indices = self.piece_of(sizes)
+        indices, clamped = self.piece_of(sizes), sizes
+        missed = indices < 0
+        if missed.any():
+            if outside == "error":
+                raise UsageError(f"the sizes {sizes[missed][0].tolist()} lie outside the model of {self.key}")
+            bounds = np.array([(piece.domain.lower, piece.domain.upper) for piece in self.pieces])
+            nearest = np.clip(sizes[missed, None], bounds[:, 0], bounds[:, 1])
+            indices[missed] = np.abs(np.log(sizes[missed, None] / nearest)).sum(axis=2).argmin(axis=1)
+            if outside == "clamp":
+                clamped = sizes.copy()
+                clamped[missed] = nearest[np.arange(missed.sum()), indices[missed]]
         scales = np.array([piece.domain.upper for piece in self.pieces], dtype=float)
         coefficients = np.stack([piece.coefficients for piece in self.pieces])
-        matrix = design_matrix(sizes, self.exponents, scales[indices])
+        padding = self.ripple.padding if self.ripple else np.zeros(sizes.shape[1])
+        effective: npt.NDArray[Any] = clamped + padding * (-clamped % STEP)
+        matrix = design_matrix(effective, self.exponents, scales[indices])
         statistics = np.einsum("nk,nks->ns", matrix, coefficients[indices])
-        errors = np.array([piece.error for piece in self.pieces])
-        return Estimates(_ordered(statistics), errors[indices], indices)
+        errors = np.array([piece.error for piece in self.pieces])[indices]
+        if self.ripple:
+            errors = np.where((sizes % STEP).any(axis=1), np.hypot(errors, self.ripple.error), errors)
+        return Estimates(_ordered(statistics), errors, indices)
 
 
 def _ordered(statistics: FloatArray) -> FloatArray:

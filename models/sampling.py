@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from blascast.sampler.call import Call, View, bind, case_of
+from blascast.sampler.errors import UsageError
 from blascast.sampler.expression import parse
-from blascast.sampler.kernel import Data, Flag, Kernel
+from blascast.sampler.kernel import Data, Flag, Kernel, Scalar
 
 from .generator import Point
 
@@ -56,10 +60,21 @@ class Case:
     flags: Mapping[str, str | int]
     scalars: Mapping[str, complex]
 
+    def __post_init__(self) -> None:
+        if not self.kernel.sizes:
+            raise UsageError(
+                f"kernel {self.kernel.name} has no sizes: its time is a single number; "
+                "measure it with 'blascast sample'"
+            )
+
     @property
     def name(self) -> str:
         """Flags and scalar classes, as in `Call.case`."""
         return case_of(dict(self.flags), dict(self.scalars))
+
+    def valid(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which points of an array of shape (n, d) the kernel takes: array of shape (n,)."""
+        return np.ones(len(points), dtype=np.bool_)
 
     def call(self, point: Point, ld: int) -> Call:
         """The call of given sizes on operands of their own."""
@@ -88,3 +103,35 @@ class Case:
 def case_of_call(call: Call) -> Case:
     """The case that a call belongs to."""
     return Case(call.kernel, call.flags, call.scalars)
+
+
+def usual_case(kernel: Kernel, dtype: str) -> Case:
+    """What is meant where only a kernel is named: the first letter of each flag, factors of 1.
+
+    Raises
+    ------
+    UsageError
+        If the kernel does not exist for the type, or has no sizes.
+    """
+    kernel.routine(dtype)
+    flags = {a.name: a.letters_for(dtype)[0] for a in kernel.bound if isinstance(a, Flag)}
+    return Case(kernel, flags, {a.name: 1 for a in kernel.bound if isinstance(a, Scalar)})
+
+
+def case_named(kernel: Kernel, text: str, dtype: str) -> Case:
+    """The case of that name, as `Case.name` has it.
+
+    Raises
+    ------
+    UsageError
+        If the kernel does not exist for the type or has no sizes, or the text is no case of it.
+    """
+    usual = usual_case(kernel, dtype)
+    words = text.split() if usual.flags else ["", *text.split()]
+    letters, factors = words[0] if words else "", words[1:]
+    flags = [argument for argument in kernel.bound if isinstance(argument, Flag)]
+    fits = len(letters) == len(flags) and all(x in a.letters_for(dtype) for x, a in zip(letters, flags, strict=True))
+    if not fits or len(factors) != len(usual.scalars) or not set(factors) <= {"-1", "0", "1", "other"}:
+        raise UsageError(f"{text!r} is no case of {kernel.routine(dtype)}; write one such as {usual.name!r}")
+    scalars = {name: 0.5 if x == "other" else int(x) for name, x in zip(usual.scalars, factors, strict=True)}
+    return Case(kernel, dict(zip(usual.flags, letters, strict=True)), scalars)
