@@ -23,7 +23,7 @@ from blascast.sampler.setup import Setup, SetupRequest
 
 from .effort import Spent, Tally
 from .origin import Origin
-from .report import Column, Report, core_sentence, effort_sentences, percent, setup_json
+from .report import Column, Report, core_sentence, counted, effort_sentences, percent, setup_json
 from .session import Session, SessionOptions
 
 
@@ -52,8 +52,8 @@ class BuildReport(Report):
     @property
     def title(self) -> str:
         """What was asked."""
-        count = f"{len(self.models)} model{'s' * (len(self.models) > 1)}"
-        return f"{count} of {self.models[0].key.kernel}, parameters {preset_name(self.parameters)}: {self.setup}"
+        built = counted(len(self.models), "model")
+        return f"{built} of {self.models[0].key.kernel}, parameters {preset_name(self.parameters)}: {self.setup}"
 
     @property
     def columns(self) -> list[Column]:

@@ -20,7 +20,7 @@ from blascast.sampler.kernels import KERNELS, find_kernel
 from blascast.sampler.setup import Setup, SetupRequest
 
 from .effort import Spent, Tally
-from .report import Column, Report, effort_sentences, percent, setup_json
+from .report import Column, Report, counted, effort_sentences, percent, setup_json
 from .session import Session, SessionOptions
 
 POINTS = 20
@@ -90,14 +90,14 @@ class VerifyReport(Report):
     @property
     def title(self) -> str:
         """What was verified."""
-        return f"{len(self.rows)} models at fresh points: {self.setup}"
+        return f"{counted(len(self.rows), 'model')} at fresh points: {self.setup}"
 
     @property
     def columns(self) -> list[Column]:
         """Of the printed table."""
         return [
             *(Column("kernel", text=True), Column("ld"), Column("points"), Column("error [%]"), Column("p90 [%]")),
-            *(Column("bias [%]"), Column("stated [%]"), Column("noise [%]"), Column("within 2 s.e. [%]")),
+            *(Column("bias [%]"), Column("stated [%]"), Column("noise [%]"), Column("within [%]")),
             *(Column("one rate [%]"), Column("age [d]"), Column("verdict", text=True)),
         ]
 
@@ -128,8 +128,7 @@ class VerifyReport(Report):
 
     def _outdated(self) -> list[str]:
         said = [
-            f"{count} model{'s' * (count > 1)} of setup {old.fingerprint} {'are' if count > 1 else 'is'} "
-            f"{what_changed(self.setup, old)}."
+            f"{counted(count, 'model')} of setup {old.fingerprint}: {what_changed(self.setup, old)}."
             for old, count in self.outdated
         ]
         if self.unknown:

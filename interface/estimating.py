@@ -165,8 +165,9 @@ def estimate(
 
     Examples
     --------
-    >>> built = build("trsm", sizes={"m": (24, 152), "n": (24, 152)}, library="simulated")
-    >>> report = estimate("trsm", sizes={"m": [64, 128], "n": 100}, library="simulated")
+    >>> import blascast
+    >>> built = blascast.build("trsm", sizes={"m": (24, 152), "n": (24, 152)}, library="simulated")
+    >>> report = blascast.estimate("trsm", sizes={"m": [64, 128], "n": 100}, library="simulated")
     >>> len(report.to_frame())
     2
     """

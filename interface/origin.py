@@ -51,7 +51,7 @@ class Origin:
             said.append(f"Uses models of setup {self.setup.fingerprint} that were {imported}.")
         if self.outside:
             how = {"clamp": "the nearest sizes inside stand for them", "extrapolate": "they are extrapolated"}[self.how]
-            said.append(f"{self.outside} of {self.calls} calls lie outside the models' domains: {how}.")
+            said.append(f"{self.outside} of {self.calls} calls are outside the models' domains: {how}.")
         return said
 
     def to_json(self) -> dict[str, Any] | None:

@@ -130,6 +130,11 @@ def efficiency(flops_per_second: float, peak: float | None) -> float | None:
     return None if peak is None else flops_per_second / peak
 
 
+def counted(count: int, noun: str) -> str:
+    """Such as ``1 model`` or ``2 models``."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def milliseconds(seconds: float) -> str:
     """Seconds as milliseconds, four digits."""
     return f"{1e3 * seconds:#.4g}"

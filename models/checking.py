@@ -108,7 +108,8 @@ def check(
     random = random or np.random.default_rng()
     free = [np.full(len(case.kernel.sizes), any_size) for _, case in models]
     places = [random_points(m, case, points, own, random) for (m, case), own in zip(models, free, strict=True)]
-    state = Counter(model.state for model, _ in models).most_common(1)[0][0]
+    states = Counter(model.state for model, _ in models if model.state != "mixed").most_common(1)
+    state = states[0][0] if states else None
     jobs, repetitions = [], []
     for (model, case), own in zip(models, places, strict=True):
         jobs += [warm_job(case.call(tuple(point), model.key.ld)) for point in own.tolist()]
