@@ -42,6 +42,12 @@ class Lattice:
         inner = np.arange(-(-low // step) * step, high + 1, step)
         return np.unique(np.concatenate([[low], inner, [high]]))
 
+    def contains(self, domain: Domain, points: IntArray) -> npt.NDArray[np.bool_]:
+        """Which rows of an array of shape (n, d) are its points in a domain: array of shape (n,)."""
+        bounds = zip(domain.lower, domain.upper, points.T, strict=True)
+        inside = [np.isin(column, self.between(i, low, high)) for i, (low, high, column) in enumerate(bounds)]
+        return np.asarray(np.all(inside, axis=0))
+
     def nearest(self, size: int, low: int, high: int, values: npt.NDArray[np.float64]) -> IntArray:
         """Those coordinates that are nearest to values; the higher one in a tie."""
         axis = self.between(size, low, high)

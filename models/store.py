@@ -291,6 +291,16 @@ class Store:
             self._database.execute(f"DELETE FROM measurements WHERE {of_case}", given)
             return removed.rowcount
 
+    def usual_clock(self, setup: Setup, key: ModelKey) -> float | None:
+        """The time of the probes' arithmetic loop while most samples of a case were taken, seconds, if known."""
+        query = (
+            "SELECT clock FROM measurements WHERE clock IS NOT NULL "
+            'AND fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ? ORDER BY clock'
+        )
+        with self._explained():
+            clocks = [clock for (clock,) in self._database.execute(query, (setup.fingerprint, *_case_of(key)))]
+        return float(clocks[len(clocks) // 2]) if clocks else None
+
     # --- models
 
     def load_model(self, setup: Setup, key: ModelKey) -> Model | None:

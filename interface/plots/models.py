@@ -197,8 +197,8 @@ def _draw_boxes(axes: "Axes", model: Model, slice_: Slice, filled: bool = True) 
             face = colour if filled else "none"
             axes.add_patch(Rectangle((left, low), right - left, high - low, facecolor=face, edgecolor="gray"))
     names = size_names(model)
-    axis: XAxis | YAxis
-    for i, axis in enumerate((axes.xaxis, axes.yaxis)):
+    both: tuple[XAxis | YAxis, ...] = (axes.xaxis, axes.yaxis)
+    for i, axis in enumerate(both):
         bounds = [bound for domain in model.domains for bound in (domain.lower[i], domain.upper[i])]
         scale_sizes(axis, names[i], bounds, _logarithmic(model))
     axes.set_title(", ".join(f"{name} = {value}" for name, value in zip(names[2:], slice_.held, strict=True)))

@@ -16,8 +16,9 @@ from blascast.models.summary import FloatArray
 from blascast.sampler.sampler import OnProgress
 from blascast.sampler.setup import Setup
 
+from ..effort import Spent, Tally
 from ..report import Column, Report, effort_sentences, percent, setup_json
-from ..session import Session, Spent, Tally
+from ..session import Session
 
 REPETITIONS = 50
 VALIDATIONS = 20

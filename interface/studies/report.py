@@ -14,8 +14,8 @@ from blascast.models.study.pruning import CHEAP_PART, ERROR_FACTOR, Pruning, maj
 from blascast.sampler.batch.sample import State
 from blascast.sampler.setup import Setup
 
+from ..effort import Tally
 from ..report import Column, Report, core_sentence, percent, setup_json
-from ..session import Tally
 
 _DISTURBED = "At {} points all samples were disturbed, and are used as they are: the machine was too busy."
 _STATISTICS = {quantile: name for name, quantile in NAMED_QUANTILES.items()}
