@@ -21,6 +21,7 @@ from blascast.models.basis import Exponents, design_matrix
 from blascast.models.c_header import c_header
 from blascast.models.collection import ModelSet
 from blascast.models.domain import Domain
+from blascast.models.halving import halves
 from blascast.models.locator import Locator
 from blascast.models.outside import OUTSIDE_ERROR, ExtrapolationWarning
 from blascast.models.parameters import PEISE2017
@@ -277,7 +278,7 @@ def halved(box: Domain, count: int) -> list[Domain]:
     """Halves boxes in turn until there are so many."""
     boxes = [box]
     while len(boxes) < count:
-        boxes += boxes.pop(0).halves(8, "geometric") or ()
+        boxes += halves(boxes.pop(0), 8) or ()
     return boxes
 
 
