@@ -6,6 +6,10 @@ refinement   the adaptive generation
 piecewise    what it yields: models
 sampling     the calls that a model's points stand for
 builder      models on demand, from the store or by sampling
-store, model_file   what is kept
+ripple       sizes that are no multiples of 8
+feasibility  what can be built
+places, checking, staleness   models at fresh random points
+outside      sizes beyond what was sampled
+store, model_file, shelf   what is kept
 summary      the five statistics
 """
