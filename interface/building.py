@@ -85,8 +85,14 @@ class BuildReport(Report):
             *(_ripple_sentence(model) for model in self.models if model.ripple is not None),
             core_sentence(self.models[0].state),
             *self.origin.sentences,
-            *effort_sentences(self.tally, self.spent),
+            *effort_sentences(self._one_reason, self.spent),
         ]
+
+    @property
+    def _one_reason(self) -> Tally:
+        """The tally; where models stopped for several reasons, the table alone tells them."""
+        alike = len({model.stopped for model in self.models}) == 1
+        return self.tally if alike else replace(self.tally, stopped=None)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values, sizes as [lowest, highest]."""

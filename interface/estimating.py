@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from blascast.models.domain import Domain
-from blascast.models.estimates import Estimates
 from blascast.models.need import Need
 from blascast.models.outside import Outside, check_outside
 from blascast.models.piecewise import Model
@@ -46,7 +45,9 @@ class EstimateReport(Report):
         The sizes.
     names : tuple of str
         Of the sizes.
-    found : Estimates
+    statistics : array of shape (n, 5), seconds
+    errors : array of shape (n,)
+        Standard error of the median, relative.
     flops : array of shape (n,)
     origin : Origin
     """
@@ -55,7 +56,8 @@ class EstimateReport(Report):
     model: Model
     names: tuple[str, ...]
     points: npt.NDArray[np.int64]
-    found: Estimates
+    statistics: FloatArray
+    errors: FloatArray
     flops: FloatArray
     origin: Origin
 
@@ -110,9 +112,9 @@ class EstimateReport(Report):
             "rows": [
                 {
                     "sizes": dict(zip(self.names, point, strict=True)),
-                    "time": Times.of(self.found.statistics[i]).to_json(),
-                    "error": float(self.found.errors[i]),
-                    "gflops": _gflops(float(self.flops[i]), float(self.found.statistics[i, 1])),
+                    "time": Times.of(self.statistics[i]).to_json(),
+                    "error": float(self.errors[i]),
+                    "gflops": _gflops(float(self.flops[i]), float(self.statistics[i, 1])),
                     "inside": bool(inside[i]),
                 }
                 for i, point in enumerate(self.points.tolist())
@@ -188,7 +190,9 @@ def estimate(
     origin = replace(Origin(shelf.setup, as_stored=True, how=outside).of([model]), calls=len(points), outside=missed)
     values = {**named.flags, **dict(zip(chosen.sizes, points.T, strict=True))}
     flops = np.broadcast_to(flop_factor(dtype) * chosen.flop_count(values), len(points))
-    return EstimateReport(shelf.setup, model, chosen.sizes, points, found, flops.astype(float), origin)
+    return EstimateReport(
+        shelf.setup, model, chosen.sizes, points, found.statistics, found.errors, flops.astype(float), origin
+    )
 
 
 def _points(kernel: Kernel, sizes: Mapping[str, int | Sequence[int]]) -> npt.NDArray[np.int64]:

@@ -143,10 +143,17 @@ class Model:
         if not alike:
             return self
         more = tuple(piece for piece in other.pieces if uncovered(piece.domain, self.domains))
+        ripple = self.ripple or other.ripple
         if not more:
-            return self
-        seconds, samples = self.seconds + other.seconds, self.samples + other.samples
-        return replace(self, pieces=self.pieces + more, seconds=seconds, samples=samples)
+            return replace(self, ripple=ripple)
+        return replace(
+            self,
+            pieces=self.pieces + more,
+            seconds=self.seconds + other.seconds,
+            samples=self.samples + other.samples,
+            ripple=ripple,
+            origin=self.origin or other.origin,
+        )
 
     def covers(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which rows of an (n, d) array lie inside a piece: array of shape (n,)."""

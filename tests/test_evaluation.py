@@ -186,7 +186,7 @@ def test_what_a_size_counts_may_exceed_its_piece() -> None:
     model = model_of([Domain((8, 8), (60, 60)), Domain((61, 8), (90, 60))], ((0, 0), (1, 1)), ripple=ripple)
     found = model.evaluate([60, 60])
     assert found.pieces == 0
-    padded = model.pieces[0].evaluate(np.array([[64, 64]]), model.exponents)
+    padded = design_matrix(np.array([[64, 64]]), model.exponents, np.array([60.0, 60.0])) @ model.pieces[0].coefficients
     np.testing.assert_allclose(found.statistics, ordered(padded)[0], rtol=1e-14)
 
 

@@ -95,9 +95,9 @@ def test_a_kernel_without_flops_has_no_rate() -> None:
 
 def test_the_model_with_the_closest_leading_dimension_answers() -> None:
     blascast.build("trsm", sizes=SIZES, library="simulated", parameters=FAST)
-    blascast.build("trsm", sizes={"m": (24, 200), "n": (24, 904)}, library="simulated", parameters=FAST)
+    blascast.build("trsm", sizes={"m": (24, 904), "n": (24, 200)}, library="simulated", parameters=FAST)
     assert blascast.estimate("trsm", sizes={"m": 64, "n": 64}, library="simulated").model.key.ld == 520
-    assert blascast.estimate("trsm", sizes={"m": 64, "n": 500}, library="simulated").model.key.ld == 1032
+    assert blascast.estimate("trsm", sizes={"m": 500, "n": 64}, library="simulated").model.key.ld == 1032
     shelf = Shelf.named(Store(), SimulatedBackend().setup.fingerprint)
     assert shelf.closest(ModelKey("trsm", "LLNN 1", 2056), np.array([[64, 64]])).key.ld == 1032
 
@@ -216,7 +216,7 @@ def test_setups_that_are_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     store = Store()
     (first, second) = setups.values()
     (model,) = [model for setup, model in store.all_models() if setup == first]
-    like = next(s for i in range(1000) if (s := replace(second, dtype=str(i))).fingerprint[0] == first.fingerprint[0])
+    like = next(s for i in range(1000) if (s := replace(second, threads=i + 3)).fingerprint[0] == first.fingerprint[0])
     store.save_model(like, model)
     assert run([*ask, first.fingerprint[0]]) == 2
     err = capsys.readouterr().err
@@ -253,7 +253,7 @@ def test_good_models_are_good(capsys: pytest.CaptureFixture[str]) -> None:
     for row in report.rows:
         assert not (row.check.points % 8).any()
     assert report.tally.accepted >= 2 * 2 * 20 * FAST.least_repetitions
-    out = out_of(capsys, "models", "verify", "trsm", "RUTN 1", "--points", "10", "--any-size", *SIMULATED)
+    out = out_of(capsys, "models", "verify", "trsm", "RUTN", "1", "--points", "10", "--any-size", *SIMULATED)
     (line,) = [line for line in out.splitlines() if line.startswith(" trsm")]
     assert line.split()[:5] == ["trsm", "RUTN", "1", "520", "10"]
     assert line.endswith("good")

@@ -21,10 +21,10 @@ from ..output import progress_bar, show
 def build(kernel: str, cases: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Build models of KERNEL (gemm, trsm, ...) on given sizes, without a question.
 
-    A CASE is a kernel's flags and the classes of its scalars, such as 'LLNN 1' for trsm; without one
-    the usual case is meant: the first letter of every flag, factors of 1. What was measured is kept,
-    also after an interrupt: the same command goes on. Bounds are rounded outwards to multiples of 8.
-    Questions use models of their own --preset and --set alone.
+    A CASE is a kernel's flags and the classes of its scalars, such as 'LLNN 1' for trsm, in quotes;
+    without one the usual case is meant: the first letter of every flag, factors of 1. What was
+    measured is kept, also after an interrupt: the same command goes on. Bounds are rounded outwards
+    to multiples of 8. Questions use models of their own --preset and --set alone.
 
     \b
     Examples:

@@ -10,11 +10,11 @@ from ..output import progress_bar, show
 
 @click.command()
 @click.argument("kernel", required=False)
-@click.argument("case", required=False)
+@click.argument("case", nargs=-1)
 @click.option("--points", type=Size(), default=20, show_default=True, help="Random points of each model.")
 @click.option("--any-size", is_flag=True, help="Also at sizes that are no multiples of 8.")
 @setup_options
-def verify(as_json: bool, **options: Any) -> None:
+def verify(kernel: str | None, case: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Measure kernels at fresh random points, and say how far their models are off.
 
     All models of the setup, or those of KERNEL, or of one CASE of it. Every point is measured twice:
@@ -26,10 +26,10 @@ def verify(as_json: bool, **options: Any) -> None:
     \b
     Examples:
       blascast models verify
-      blascast models verify trsm 'LLNN 1' --points 50 --any-size
+      blascast models verify trsm LLNN 1 --points 50 --any-size
     """
     from ...checking import verify_models as answer
 
     with progress_bar() as on_progress:
-        report = answer(on_progress=on_progress, **options)
+        report = answer(kernel, " ".join(case) or None, on_progress=on_progress, **options)
     show(report, as_json)
