@@ -7,5 +7,7 @@ piecewise    what it yields: models
 sampling     the calls that a model's points stand for
 builder      models on demand, from the store or by sampling
 store, model_file   what is kept
+bundle       what is handed on
+comparison   how models differ
 summary      the five statistics
 """

@@ -1,5 +1,6 @@
 """Axes: made if none are given, and scaled so that sizes can be read."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -45,4 +46,4 @@ def scale_sizes(axis: "XAxis | YAxis", name: str, bounds: Sequence[int], logarit
 
 def marker_size(count: int, largest: float) -> float:
     """Diameter of the markers of so many points: the more, the smaller, so that they can be told apart."""
-    return largest * min(1.0, max(1 / 3, 10 / max(count, 1) ** 0.5))
+    return largest * min(1.0, max(1 / 3, 10 / math.sqrt(max(count, 1))))

@@ -28,8 +28,10 @@ def flags_of(kernel: Kernel, case: str, dtype: str) -> dict[str, str | int]:
         for a in kernel.bound
         if isinstance(a, Flag | Option)
     }
-    given = _VALUE.findall(case.split()[0]) if choices and case.split() else []
-    if len(given) != len(choices) or not all(map(dict.__contains__, choices.values(), given)):
+    word = case.split()[0] if choices and case.split() else ""
+    given = _VALUE.findall(word)
+    known = len(given) == len(choices) and all(map(dict.__contains__, choices.values(), given))
+    if not known or "".join(given) != word:
         form = " ".join(choices) or "no flags"
         raise UsageError(f"{case!r} is no case of {kernel.routine(dtype)}, which begins with {form}")
-    return {name: known[one] for (name, known), one in zip(choices.items(), given, strict=True)}
+    return {name: values[one] for (name, values), one in zip(choices.items(), given, strict=True)}

@@ -91,7 +91,8 @@ def entries_in(path: Path) -> list[Entry]:
 
 def _marked(path: Path) -> list[Entry]:
     """The models in a file with a mark of their origin, if they are of kernels that are known here."""
-    origin = f"imported {datetime.now(UTC):%Y-%m-%d} from {path.name}"
+    name = "".join(letter if letter.isprintable() else "?" for letter in path.name)
+    origin = f"imported {datetime.now(UTC):%Y-%m-%d} from {name}"
     entries = entries_in(path)
     for setup, model in entries:
         try:

@@ -52,7 +52,10 @@ def remove_models(
     """
     selection = Selection(kernel, case, **filters)
     if selection.everything and not everything:
-        raise UsageError("which models? name a kernel, a library, a setup, ...; or all of them, with --all")
+        raise UsageError(
+            "what to remove must be named: a kernel, case, library, data type, number of threads, ld or setup; "
+            "--all stands for everything"
+        )
     store = Store(home)
     try:
         models = [(setup, model.key) for setup, model in selection.find(store)]
