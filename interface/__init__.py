@@ -7,6 +7,9 @@
 rank, predict, blocksize   answer questions; what is missing is measured and kept
 list_models, show_model, compare_models, export_models, import_models, remove_models
                            are about the models that are kept; plots.plot_model_map and its kin draw them
+study, pieces              tell how accurate models are, and at what cost
+build                      builds kernel models on given sizes; verify_models checks, estimate asks stored ones
+preset                     parameters of the model generator by the name of a preset
 sample                     times calls that lines of text list
 doctor                     examines this machine
 libraries                  lists its BLAS and LAPACK libraries; describe_library is about one
@@ -16,16 +19,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blascast.models.parameters import Parameters
+    from blascast.models.parameters import Parameters, preset
     from blascast.sampler.errors import BlascastError, UsageError
 
     from .blocksizes import blocksize
+    from .building import build
+    from .checking import verify_models
+    from .estimating import estimate
     from .examination import doctor
     from .inventory import describe_library, libraries
     from .prediction import predict
     from .ranking import rank
     from .sampling import sample
     from .stored import compare_models, export_models, import_models, list_models, remove_models, show_model
+    from .studies import study
+    from .studies.pieces import pieces
 
     __version__: str
 
@@ -34,35 +42,47 @@ __all__ = [
     "Parameters",
     "UsageError",
     "blocksize",
+    "build",
     "compare_models",
     "describe_library",
     "doctor",
+    "estimate",
     "export_models",
     "import_models",
     "libraries",
     "list_models",
+    "pieces",
     "predict",
+    "preset",
     "rank",
     "remove_models",
     "sample",
     "show_model",
+    "study",
+    "verify_models",
 ]
 
 _HOMES = {
     "rank": ".ranking",
     "predict": ".prediction",
     "blocksize": ".blocksizes",
+    "build": ".building",
+    "verify_models": ".checking",
+    "estimate": ".estimating",
     "list_models": ".stored",
     "show_model": ".stored",
     "compare_models": ".stored",
     "export_models": ".stored",
     "import_models": ".stored",
     "remove_models": ".stored",
+    "study": ".studies",
+    "pieces": ".studies.pieces",
     "sample": ".sampling",
     "doctor": ".examination",
     "libraries": ".inventory",
     "describe_library": ".inventory",
     "Parameters": ".models.parameters",
+    "preset": ".models.parameters",
     "BlascastError": ".sampler.errors",
     "UsageError": ".sampler.errors",
 }

@@ -22,8 +22,10 @@ from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
 from blascast.sampler.setup import Setup
 
+from .effort import Spent, Tally
+from .opening import AnswerOptions, open_source
+from .origin import Origin
 from .report import Column, Report, core_sentence, effort_sentences, milliseconds, percent, setup_json
-from .session import Session, SessionOptions, Spent, Tally
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +46,7 @@ class BlocksizeReport(Report):
     state: State
     tally: Tally
     spent: Spent
+    origin: Origin
 
     @property
     def title(self) -> str:
@@ -70,6 +73,7 @@ class BlocksizeReport(Report):
             f"Block sizes compared: multiples of {B_STEP} from {SMALLEST_B} to {LARGEST_B}. "
             f"Model error {percent(float(np.median(errors)))} % (median): gains below it are none.",
             core_sentence(self.state),
+            *self.origin.sentences,
             *effort_sentences(self.tally, self.spent),
         ]
 
@@ -83,6 +87,7 @@ class BlocksizeReport(Report):
             "state": self.state,
             "samples": self.tally.to_json(),
             "seconds": self.spent.to_json(),
+            "origin": self.origin.to_json(),
         }
 
 
@@ -90,7 +95,7 @@ def blocksize(
     operation: str,
     variant: int,
     n: int | Sequence[int],
-    **options: Unpack[SessionOptions],
+    **options: Unpack[AnswerOptions],
 ) -> BlocksizeReport:
     """Finds the best block size of a variant.
 
@@ -101,7 +106,8 @@ def blocksize(
     n : int or sequence of int
         Matrix sizes.
     **options
-        Library, data type, threads and so on: the parameters of `Session`.
+        Library, data type, threads and so on: the parameters of `Session`; or a setup's stored models,
+        by `models` and `outside`: those of `open_source`.
 
     Returns
     -------
@@ -118,13 +124,13 @@ def blocksize(
     sizes = [check_size("n", size) for size in (n if isinstance(n, list | tuple | range | np.ndarray) else [n])]
     if not sizes:
         raise UsageError("n must hold at least one size")
-    with Session(**options) as session:
-        session.check_sizes(sizes)
+    with open_source(**options) as source:
+        source.check_sizes(sizes)
         grid = [(size, int(b)) for size in sizes for b in _compared(size)]
         sequence = trace(chosen, *np.transpose(grid))
-        (replay,), state = session.replay([sequence], block_sizes(sequence.n, session.parameters.answer_bound))
+        (replay,), state = source.replay([sequence], block_sizes(sequence.n, source.parameters.answer_bound))
         rows = tuple(best_block_size(replay, size) for size in sizes)
-        return BlocksizeReport(session.sampler.setup, replay, rows, state, session.tally, session.spent)
+        return BlocksizeReport(source.setup, replay, rows, state, source.tally, source.spent, source.origin)
 
 
 def _compared(n: int) -> list[int]:

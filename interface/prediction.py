@@ -10,8 +10,10 @@ from blascast.predictors.replay import Replay
 from blascast.sampler.batch.sample import State
 from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, effort_sentences, milliseconds, percent, setup_json
-from .session import Session, SessionOptions, Spent, Tally
+from .effort import Spent, Tally
+from .opening import AnswerOptions, open_source
+from .origin import Origin
+from .report import Column, Report, core_sentence, efficiency, effort_sentences, milliseconds, percent, setup_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +52,8 @@ class PredictReport(Report):
         The variant, n, b and predicted times.
     flops : float
         Minimal count of the operation.
-    peak : float
-        Flops per second.
+    peak : float or None
+        Flops per second, if known.
     shares : tuple of KernelShare
         Empty if not asked for.
     """
@@ -59,11 +61,12 @@ class PredictReport(Report):
     setup: Setup
     candidate: Candidate
     flops: float
-    peak: float
+    peak: float | None
     shares: tuple[KernelShare, ...]
     state: State
     tally: Tally
     spent: Spent
+    origin: Origin
 
     @property
     def title(self) -> str:
@@ -93,10 +96,10 @@ class PredictReport(Report):
         times, rates = self.candidate.times, self.candidate.times.performance(self.flops)
         rows = [("median", times.median, rates.median), ("mean", times.mean, rates.mean)]
         rows += [("fastest", times.min, rates.max), ("slowest", times.max, rates.min)]
-        cells = [[n, milliseconds(t), f"{r / 1e9:.2f}", percent(r / self.peak)] for n, t, r in rows]
+        cells = [[n, milliseconds(t), f"{r / 1e9:.2f}", percent(efficiency(r, self.peak))] for n, t, r in rows]
         return [
             *cells,
-            ["deviation", milliseconds(times.std), f"{rates.std / 1e9:.2f}", percent(rates.std / self.peak)],
+            ["deviation", milliseconds(times.std), f"{rates.std / 1e9:.2f}", percent(efficiency(rates.std, self.peak))],
         ]
 
     @property
@@ -104,10 +107,12 @@ class PredictReport(Report):
         """Sentences below the table."""
         times, error = self.candidate.times, self.candidate.error
         rate = self.flops / times.median
+        of_peak = "" if self.peak is None else f", {percent(rate / self.peak)} % of the measured peak"
         return [
             f"Median {milliseconds(times.median)} ms ± {percent(error / times.median)} % (model error), "
-            f"{rate / 1e9:.2f} GFLOP/s, {percent(rate / self.peak)} % of the measured peak.",
+            f"{rate / 1e9:.2f} GFLOP/s{of_peak}.",
             core_sentence(self.state),
+            *self.origin.sentences,
             *effort_sentences(self.tally, self.spent),
         ]
 
@@ -132,7 +137,7 @@ class PredictReport(Report):
             "time": self.candidate.times.to_json(),
             "error": self.candidate.error,
             "gflops": self.flops / median / 1e9,
-            "efficiency": self.flops / median / self.peak,
+            "efficiency": efficiency(self.flops / median, self.peak),
             "rows": [
                 {
                     "kernel": share.kernel,
@@ -146,6 +151,7 @@ class PredictReport(Report):
             "state": self.state,
             "samples": self.tally.to_json(),
             "seconds": self.spent.to_json(),
+            "origin": self.origin.to_json(),
         }
 
 
@@ -156,7 +162,7 @@ def predict(
     b: int,
     *,
     breakdown: bool = False,
-    **options: Unpack[SessionOptions],
+    **options: Unpack[AnswerOptions],
 ) -> PredictReport:
     """Predicts the run time of a variant.
 
@@ -169,7 +175,8 @@ def predict(
     breakdown : bool
         Whether the report lists what each kernel contributes.
     **options
-        Library, data type, threads and so on: the parameters of `Session`.
+        Library, data type, threads and so on: the parameters of `Session`; or a setup's stored models,
+        by `models` and `outside`: those of `open_source`.
 
     Returns
     -------
@@ -185,20 +192,21 @@ def predict(
     chosen: Variant = find_variant(operation, variant)
     n = check_size("n", n)
     b = check_block_size(b, n)
-    with Session(**options) as session:
-        session.check_sizes([n])
-        (replay,), state = session.replay([trace(chosen, n, b)])
+    with open_source(**options) as source:
+        source.check_sizes([n])
+        (replay,), state = source.replay([trace(chosen, n, b)])
         flops = float(find_operation(operation).flop_count(n))
         shares = _shares(replay) if breakdown else ()
         return PredictReport(
-            session.sampler.setup,
+            source.setup,
             candidate(replay, 0),
             flops,
-            session.peak,
+            source.peak,
             shares,
             state,
-            session.tally,
-            session.spent,
+            source.tally,
+            source.spent,
+            source.origin,
         )
 
 

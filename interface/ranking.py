@@ -1,7 +1,6 @@
 """rank: which variant of an operation is fastest, each at its best block size or all at one."""
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -17,12 +16,25 @@ from blascast.predictors.judging import ranking
 from blascast.predictors.prediction import Times
 from blascast.predictors.ranking import Candidate, best_candidate, rank_candidates, tie_classes
 from blascast.predictors.replay import Replay
-from blascast.predictors.verification import Verified, verify
+from blascast.predictors.verification import Verified
 from blascast.sampler.batch.sample import State
 from blascast.sampler.setup import Setup
 
-from .report import Column, Report, core_sentence, effort_sentences, milliseconds, noise_sentence, percent, setup_json
-from .session import Session, SessionOptions, Spent, Tally
+from .effort import Spent, Tally
+from .opening import AnswerOptions, open_source
+from .origin import Origin
+from .report import (
+    Column,
+    Report,
+    core_sentence,
+    efficiency,
+    effort_sentences,
+    milliseconds,
+    noise_sentence,
+    percent,
+    setup_json,
+)
+from .source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +44,10 @@ class RankedRow:
     Parameters
     ----------
     candidate : Candidate
-    flops_per_second, efficiency : float
+    flops_per_second : float
         From the predicted median.
+    efficiency : float or None
+        None if the peak is not known.
     tie_class : int
         1 for the fastest and all that do not differ from it, and so on.
     measured : Times or None
@@ -41,7 +55,7 @@ class RankedRow:
 
     candidate: Candidate
     flops_per_second: float
-    efficiency: float
+    efficiency: float | None
     tie_class: int
     measured: Times | None
 
@@ -79,6 +93,8 @@ class RankReport(Report):
     spent : Spent
     sought : bool
         Whether each variant is at its own best block size.
+    origin : Origin
+        Of the models.
     """
 
     operation: str
@@ -91,6 +107,7 @@ class RankReport(Report):
     tally: Tally
     spent: Spent
     sought: bool
+    origin: Origin
 
     @property
     def title(self) -> str:
@@ -140,7 +157,7 @@ class RankReport(Report):
                 f"The measurements are of a core that was {self.verified.batch.state}, the models of one that was "
                 f"{self.state}: the errors include that difference."
             )
-        return [*remarks, *effort_sentences(self.tally, self.spent)]
+        return [*remarks, *self.origin.sentences, *effort_sentences(self.tally, self.spent)]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
@@ -153,6 +170,7 @@ class RankReport(Report):
             "state": self.state,
             "samples": self.tally.to_json(),
             "seconds": self.spent.to_json(),
+            "origin": self.origin.to_json(),
         }
 
 
@@ -162,7 +180,7 @@ def rank(
     *,
     b: int | None = None,
     verify: bool = False,
-    **options: Unpack[SessionOptions],
+    **options: Unpack[AnswerOptions],
 ) -> RankReport:
     """Ranks the variants of an operation by predicted run time.
 
@@ -177,7 +195,8 @@ def rank(
     verify : bool
         Whether the ranked variants are measured as well, interleaved.
     **options
-        Library, data type, threads and so on: the parameters of `Session`.
+        Library, data type, threads and so on: the parameters of `Session`; or a setup's stored models,
+        by `models` and `outside`: those of `open_source`.
 
     Returns
     -------
@@ -193,47 +212,39 @@ def rank(
     variants = find_operation(operation).variants.values()
     n = check_size("n", n)
     sizes = [check_block_size(b, n)] if b is not None else candidate_block_sizes(n)
-    with Session(**options) as session:
-        session.check_sizes([n])
-        replays, state = _replays(session, [trace(variant, n, sizes) for variant in variants])
+    with open_source(**options) as source:
+        source.check_sizes([n])
+        replays, state = _replays(source, [trace(variant, n, sizes) for variant in variants])
         candidates = rank_candidates([best_candidate(replay, n) for replay in replays])
-        verified = _verify(session, candidates, state) if verify else None
-        return _report(session, operation, candidates, state, verified, sought=b is None)
+        configurations = [(candidate.variant, candidate.n, candidate.b) for candidate in candidates]
+        verified = source.verify(configurations, state) if verify else None
+        return _report(source, operation, candidates, state, verified, sought=b is None)
 
 
-def _replays(session: Session, sequences: list[Sequence]) -> tuple[list[Replay], State]:
+def _replays(source: Source, sequences: list[Sequence]) -> tuple[list[Replay], State]:
     """Replays of the variants, as exact as the ranking needs."""
     variant = np.repeat(np.arange(len(sequences)), [len(sequence.n) for sequence in sequences])
-    return session.replay(sequences, ranking(variant, session.parameters.answer_bound, session.noise_floor or 0.0))
-
-
-def _verify(session: Session, candidates: list[Candidate], state: State) -> Verified:
-    began = time.perf_counter()
-    configurations = [(candidate.variant, candidate.n, candidate.b) for candidate in candidates]
-    verified = verify(session.sampler, configurations, state=state, on_progress=session.on_progress)
-    session.spent = replace(session.spent, verification=time.perf_counter() - began)
-    session.tally = session.tally.plus(verified.batch)
-    return verified
+    return source.replay(sequences, ranking(variant, source.parameters.answer_bound, source.noise_floor or 0.0))
 
 
 def _report(
-    session: Session,
+    source: Source,
     operation: str,
     candidates: list[Candidate],
     state: State,
     verified: Verified | None,
     sought: bool,
 ) -> RankReport:
-    noise_floor = verified.batch.noise_floor if verified else session.noise_floor
+    noise_floor = verified.batch.noise_floor if verified else source.noise_floor
     medians, errors = [c.times.median for c in candidates], [c.error for c in candidates]
     classes = tie_classes(medians, errors, noise_floor or 0.0)
     flops = find_operation(operation).flop_count(candidates[0].n)
-    peak = session.peak
+    peak, rates = source.peak, [flops / median for median in medians]
     rows = tuple(
         RankedRow(
             candidate,
-            flops / candidate.times.median,
-            flops / candidate.times.median / peak,
+            rates[i],
+            efficiency(rates[i], peak),
             tie_class,
             verified.times[i] if verified else None,
         )
@@ -242,12 +253,13 @@ def _report(
     return RankReport(
         operation,
         candidates[0].n,
-        session.sampler.setup,
+        source.setup,
         rows,
         noise_floor,
         state,
         verified,
-        session.tally,
-        session.spent,
+        source.tally,
+        source.spent,
         sought,
+        source.origin,
     )

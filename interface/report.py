@@ -13,7 +13,7 @@ from rich.table import Table
 
 from blascast.sampler.setup import Setup
 
-from .session import Spent, Tally
+from .effort import Spent, Tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,13 +132,25 @@ def setup_json(setup: Setup) -> dict[str, Any]:
     return {**setup.to_json(), "fingerprint": setup.fingerprint}
 
 
+def efficiency(flops_per_second: float, peak: float | None) -> float | None:
+    """The share of the peak, if that is known."""
+    return None if peak is None else flops_per_second / peak
+
+
+def counted(count: int, noun: str) -> str:
+    """Such as ``1 model`` or ``2 models``."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def milliseconds(seconds: float) -> str:
     """Seconds as milliseconds, four digits."""
     return f"{1e3 * seconds:#.4g}"
 
 
-def percent(fraction: float, digits: int = 1) -> str:
-    """A fraction in per cent."""
+def percent(fraction: float | None, digits: int = 1) -> str:
+    """A fraction in per cent; a dash for one that is not known."""
+    if fraction is None:
+        return "–"
     return f"{100 * fraction:.{digits}f}"
 
 

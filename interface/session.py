@@ -1,23 +1,24 @@
 """A session: back end, store and builder, opened for one question."""
 
 import time
-from collections.abc import Sequence as Many
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict
+from typing import TypedDict
 
-from blascast.algorithms import Sequence, find_operation
+from blascast.algorithms import Variant
 from blascast.models.builder import ModelBuilder
+from blascast.models.need import Need
 from blascast.models.parameters import Parameters
+from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import model_ld
 from blascast.models.store import Store
 from blascast.models.workload import Judge
 from blascast.predictors.configurations import check_memory
-from blascast.predictors.judging import within
-from blascast.predictors.replay import Replay, by_models, needs_of, replay
+from blascast.predictors.verification import Verified, verify
 from blascast.sampler.backends import open_backend
-from blascast.sampler.batch.sample import Batch, State
+from blascast.sampler.batch.sample import State
 from blascast.sampler.call import View, bind
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernel import flop_factor
@@ -26,54 +27,11 @@ from blascast.sampler.resources import available_memory
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 from blascast.sampler.setup import SetupRequest
 
+from .origin import Origin
+from .source import Source
+
 PEAK_SIZE = 960
 PEAK_REPETITIONS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Where the time of an answer went, seconds."""
-
-    sampling: float = 0.0
-    modelling: float = 0.0
-    prediction: float = 0.0
-    verification: float = 0.0
-
-    def to_json(self) -> dict[str, float]:
-        """By name."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What became of the repetitions that an answer asked for.
-
-    Parameters
-    ----------
-    accepted, requeued, given_up : int
-        Samples that counted, repetitions measured again because they were disturbed, and those that
-        could not be had undisturbed.
-    stopped : str or None
-        Why sampling for models ended; see `ModelBuilder`.
-    """
-
-    accepted: int = 0
-    requeued: int = 0
-    given_up: int = 0
-    stopped: str | None = None
-
-    def plus(self, batch: Batch) -> "Tally":
-        """This tally and a batch's counts."""
-        return replace(
-            self,
-            accepted=self.accepted + batch.accepted,
-            requeued=self.requeued + batch.requeued,
-            given_up=self.given_up + batch.given_up,
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """By name."""
-        return asdict(self)
 
 
 class SessionOptions(TypedDict, total=False):
@@ -87,8 +45,8 @@ class SessionOptions(TypedDict, total=False):
     on_progress: OnProgress | None
 
 
-class Session:
-    """What a question is answered with; a context manager.
+class Session(Source):
+    """Models of this machine and a library: from the store, and by sampling what is missing.
 
     Parameters
     ----------
@@ -121,37 +79,32 @@ class Session:
         on_progress: OnProgress | None = None,
     ) -> None:
         request = SetupRequest(library, dtype, threads)
-        self.parameters = parameters or Parameters()
         self.on_progress = on_progress or no_progress
-        self.spent = Spent()
-        self.tally = Tally()
-        self.store = Store(home)
+        store = Store(home)
         try:
-            self.store.recover()
+            store.recover()
             backend = open_backend(request)
-            floor = self.store.facts(backend.setup).get("probe_floor", float("inf"))
+            floor = store.facts(backend.setup).get("probe_floor", float("inf"))
         except BaseException:
-            self.store.close()
+            store.close()
             raise
         self.sampler = Sampler(backend, floor)
-
-    def __enter__(self) -> Self:
-        return self
+        super().__init__(store, backend.setup, parameters or Parameters(), Origin(backend.setup))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.sampler.backend.close()
-        self.store.close()
+        super().__exit__(kind, error, trace)
 
-    def check_sizes(self, n: Many[int]) -> None:
+    def check_sizes(self, n: Sequence[int]) -> None:
         """Refuses sizes whose operands would not fit into memory."""
-        check_memory(max(n), self.sampler.setup.item_bytes, available_memory())
+        check_memory(max(n), self.setup.item_bytes, available_memory())
 
     @property
     def peak(self) -> float:
         """Flops per second of a large dgemm (or sgemm): the best that was ever seen on the setup."""
-        known = self.store.facts(self.sampler.setup).get("peak_flops_per_second")
+        known = self.store.facts(self.setup).get("peak_flops_per_second")
         return float(known) if known is not None else self.measure_peak()
 
     def measure_peak(self) -> float:
@@ -162,39 +115,26 @@ class Session:
             [job], PEAK_REPETITIONS, state="free", label="measuring the peak", on_progress=self.on_progress
         )
         self.spent = replace(self.spent, sampling=self.spent.sampling + batch.seconds)
-        known = self.store.facts(self.sampler.setup).get("peak_flops_per_second", 0.0)
-        flops = flop_factor(self.sampler.setup.dtype) * job.flops
+        known = self.store.facts(self.setup).get("peak_flops_per_second", 0.0)
+        flops = flop_factor(self.setup.dtype) * job.flops
         peak = max(float(known), float(flops / batch.measurements[0].seconds.min()))
-        self.store.note_facts(self.sampler.setup, peak_flops_per_second=peak)
+        self.store.note_facts(self.setup, peak_flops_per_second=peak)
         return peak
 
-    @property
-    def noise_floor(self) -> float | None:
-        """Relative difference between measurements of the same thing, as last seen on the setup."""
-        return self.store.facts(self.sampler.setup).get("noise_floor")
-
-    def replay(self, sequences: list[Sequence], judge: Judge | None = None) -> tuple[list[Replay], State]:
-        """Predicted run times of sequences, and the state of the core that they are for.
-
-        The judge tells which of their configurations' errors still matter; by default all must be within
-        the parameters' bound for answers.
-        """
-        for sequence in sequences:
-            find_operation(sequence.variant.operation).check_type(self.sampler.setup.dtype)
-        began = time.perf_counter()
+    def _models(self, needs: Sequence[Need], judge: Judge | None) -> Mapping[ModelKey, Model]:
         builder = ModelBuilder(self.sampler, self.store, self.parameters, self.on_progress)
-        models = builder.provide(needs_of(sequences), judge or within(self.parameters.answer_bound))
-        sampling = sum(batch.seconds for batch in builder.batches)
+        models = builder.provide(needs, judge)
         for batch in builder.batches:
             self.tally = self.tally.plus(batch)
-        provided = time.perf_counter()
         self.tally = replace(self.tally, stopped=builder.stopped)
-        replays = [replay(sequence, by_models(models)) for sequence in sequences]
-        self.spent = replace(
-            self.spent,
-            sampling=self.spent.sampling + sampling,
-            modelling=self.spent.modelling + provided - began - sampling,
-            prediction=self.spent.prediction + time.perf_counter() - provided,
-        )
-        states = [model.state for model in models.values()]
-        return replays, states[0] if len(set(states)) == 1 else "mixed"
+        self.spent = replace(self.spent, sampling=self.spent.sampling + sum(batch.seconds for batch in builder.batches))
+        self.origin = self.origin.of(models.values())
+        return models
+
+    def verify(self, configurations: Sequence[tuple[Variant, int, int]], state: State) -> Verified:
+        """Measures variants at (n, b), interleaved."""
+        began = time.perf_counter()
+        verified = verify(self.sampler, configurations, state=state, on_progress=self.on_progress)
+        self.spent = replace(self.spent, verification=self.spent.verification + time.perf_counter() - began)
+        self.tally = self.tally.plus(verified.batch)
+        return verified

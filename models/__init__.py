@@ -4,6 +4,8 @@ parameters   the generator's configuration and its presets
 domain, grid, fit   boxes of sizes, sampling points, polynomials
 refinement   the adaptive generation
 piecewise    what it yields: models
+collection   several of them, evaluated together; tables, locator, csrc: by what
+estimates, outside   what models say of calls; beyond their domains
 sampling     the calls that a model's points stand for
 builder      models on demand, from the store or by sampling
 store, model_file   what is kept

@@ -3,27 +3,28 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
 
-from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, Measurement, Sample, State
-from blascast.sampler.job import Job, warm_job
+from blascast.sampler.job import warm_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
-from .generator import Observation, Point
+from .generator import CALLS_PER_SAMPLE, Observation, Point, observe
+from .keeping import facts_of, measure_and_keep
 from .need import Need
 from .parameters import Parameters
 from .piecewise import Model, ModelKey
+from .ripple import learn_ripple, ripple_points, with_unknown_ripple
 from .store import Store
-from .summary import MEDIAN, FloatArray, standard_error, summarize
+from .summary import FloatArray
 from .task import Task
 from .workload import Judge, importance
 
 MOST_CHANGES = 3
 REASKED = 0.98  # of an error that models from the store bring: what was good enough once remains so
-CALLS_PER_SAMPLE = 2  # the first of which warms the operands up
 
 
 class ModelBuilder:
@@ -59,6 +60,7 @@ class ModelBuilder:
         self._on_progress = on_progress
         self.batches: list[Batch] = []
         self.stopped: str | None = None
+        self._samples: dict[tuple[ModelKey, State | None], dict[Point, list[Sample]]] = {}
 
     def provide(self, needs: Sequence[Need], judge: Judge | None = None) -> dict[ModelKey, Model]:
         """Models that cover all needs, all of one state of the core if that can be had.
@@ -72,7 +74,8 @@ class ModelBuilder:
             With a judge, all have a workload.
         judge : callable, optional
             Tells which configurations' errors still matter; without, every model is refined until
-            its own error is within the parameters' bound.
+            its own error is within the parameters' bound, also one that was left as it is when it was
+            good enough for a question or time was up.
 
         Raises
         ------
@@ -85,7 +88,7 @@ class ModelBuilder:
         for changes in count(1):
             tasks = [self._task(need, state) for need in needs]
             try:
-                self._refine(tasks, state, judge)
+                self._examine_ripple(tasks, self._refine(tasks, state, judge))
                 break
             except _StateChanged as change:
                 state = change.state if changes <= MOST_CHANGES else "mixed"
@@ -106,20 +109,21 @@ class ModelBuilder:
         model = self._store.load_model(self._sampler.setup, need.key)
         if model is not None and task.made_alike(model) and model.state == (state or model.state):
             task.model = model
+        if need.workload is None and task.unfinished:
+            task.model = None
         if missing := task.missing():
             task.begin(missing, self._known(need, state))
         return task
 
     def _known(self, need: Need, state: State | None) -> dict[Point, Observation]:
         """Observations of points that the store has enough samples of."""
-        if state is None:
-            return {}
-        stored = self._store.load_samples(self._sampler.setup, need.key, state)
-        enough = self._parameters.least_repetitions
+        stored, enough = self._load(need.key, state), self._parameters.least_repetitions
         return {point: self._observation(samples, None) for point, samples in stored.items() if len(samples) >= enough}
 
-    def _refine(self, tasks: list[Task], state: State | None, judge: Judge | None) -> None:
+    def _refine(self, tasks: list[Task], state: State | None, judge: Judge | None) -> State | None:
         """Runs all generators side by side, one batch a round, until all stop, enough is known or time is up.
+
+        The state that all samples are of; None if it is unknown as nothing was sampled.
 
         Raises
         ------
@@ -130,7 +134,8 @@ class ModelBuilder:
         targeted = judge if self._parameters.cuts == "fitted" else None
         for number in count(1):
             running = [task for task in tasks if task.running]
-            observed = self._observe(running, state, f"sampling, round {number}")
+            wanted = [(task.need, task.generator_.wanted) for task in running]
+            observed = self._observe(wanted, state, f"sampling, round {number}")
             for task in running:
                 task.generator_.observe(observed[task.need.key])
             state = state or (self.batches[-1].state if self.batches else None)
@@ -144,6 +149,29 @@ class ModelBuilder:
             if stopped is not None or not any(task.running for task in tasks):
                 break
         self._finish(tasks, state or "mixed", stopped)
+        return state
+
+    def _examine_ripple(self, tasks: list[Task], state: State | None) -> None:
+        """Completes models by how run times differ at sizes that are no multiples of 8, where that matters.
+
+        Raises
+        ------
+        _StateChanged
+            If what was sampled is of another state than the models.
+        """
+        there = [(task.need, task.model) for task in tasks if task.model is not None]
+        random = np.random.default_rng(0)
+        wanted = [(need, ripple_points(need, model, random)) for need, model in with_unknown_ripple(there)]
+        observed = self._observe(wanted, state, "sampling between multiples of 8")
+        for task in tasks:
+            if task.model is not None and (found := observed.get(task.need.key)):
+                learnt = replace(
+                    task.model,
+                    ripple=learn_ripple(task.model, found),
+                    samples=task.model.samples + sum(observation.samples for observation in found.values()),
+                    seconds=task.model.seconds + sum(observation.seconds for observation in found.values()),
+                )
+                task.model = self._store.save_model(self._sampler.setup, learnt)
 
     def _focus(self, tasks: list[Task], state: State | None, judge: Judge) -> str | None:
         """Points the generators to what matters to the question; why there is nothing left to do, or None."""
@@ -179,86 +207,69 @@ class ModelBuilder:
             reasons = [task.model.stopped for task in made if task.model is not None]
             self.stopped = stopped or max(reasons, key=reasons.count)
 
-    def _observe(self, tasks: list[Task], state: State | None, label: str) -> dict[ModelKey, dict[Point, Observation]]:
-        """Observations of the points that tasks want: what the store has of them, completed by sampling."""
-        stored = {task.need.key: self._load(task.need.key, state) for task in tasks}
-        jobs, wanted, names = [], [], []
-        for task in tasks:
-            for point in task.generator_.wanted:
-                have = len(stored[task.need.key].get(point, ()))
+    def _observe(
+        self, wanted: Sequence[tuple[Need, list[Point]]], state: State | None, label: str
+    ) -> dict[ModelKey, dict[Point, Observation]]:
+        """Observations of the points wanted of each need: what the store has of them, completed by sampling."""
+        stored = {need.key: self._load(need.key, state) for need, _ in wanted}
+        jobs, repetitions, names = [], [], []
+        for need, points in wanted:
+            for point in points:
+                have = len(stored[need.key].get(point, ()))
                 if have < self._parameters.least_repetitions:
-                    jobs.append(warm_job(task.need.case.call(point, task.need.key.ld)))
-                    wanted.append(self._repetitions(have))
-                    names.append((task.need.key, point))
+                    jobs.append(warm_job(need.case.call(point, need.key.ld)))
+                    repetitions.append(self._parameters.repetitions(have))
+                    names.append((need.key, point))
         measured: dict[tuple[ModelKey, Point], Measurement] = {}
         if jobs:
-            batch = self._measure(jobs, wanted, names, state, label)
+            batch = measure_and_keep(
+                self._sampler,
+                self._store,
+                jobs,
+                repetitions,
+                names,
+                state=state,
+                label=label,
+                on_progress=self._on_progress,
+            )
+            self.batches.append(batch)
             if batch.state != (state or batch.state):
                 raise _StateChanged(batch.state)
             measured = dict(zip(names, batch.measurements, strict=True))
-        return {
-            key: {
-                point: self._observation(stored[key].get(point, []), measured.get((key, point)))
-                for point in task.generator_.wanted
+        observed = {
+            need.key: {
+                point: self._observation(stored[need.key].get(point, []), measured.get((need.key, point)))
+                for point in points
             }
-            for task in tasks
-            for key in [task.need.key]
+            for need, points in wanted
         }
-
-    def _repetitions(self, have: int) -> Repetitions:
-        """Those that are wanted of a point of which so many samples are there."""
-        parameters = self._parameters
-        least = parameters.least_repetitions - have
-        most = max(least, parameters.most_repetitions - have)
-        return Repetitions(least, most, parameters.precision, quantile=parameters.reference)
+        for (key, point), measurement in measured.items():
+            if (key, state) in self._samples:  # else they will be read from the store, as all others
+                self._samples[key, state].setdefault(point, []).extend(measurement.accepted)
+        return observed
 
     def _load(self, key: ModelKey, state: State | None) -> dict[Point, list[Sample]]:
-        """The samples of one state that the store has."""
-        return {} if state is None else self._store.load_samples(self._sampler.setup, key, state)
-
-    def _measure(
-        self,
-        jobs: list[Job],
-        repetitions: list[Repetitions],
-        names: list[tuple[ModelKey, Point]],
-        state: State | None,
-        label: str,
-    ) -> Batch:
-        """Measures and saves a batch; after a failure or an interrupt, what was measured before."""
-        with self._store.journal(self._sampler.setup, names) as journal:
-            try:
-                batch = self._sampler.measure(
-                    jobs, repetitions, state=state, label=label, on_progress=self._on_progress, journal=journal
-                )
-            except BaseException:
-                if self._sampler.unfinished is not None:
-                    self._store.save_samples(self._sampler.unfinished, names)
-                raise
-            self._store.save_samples(batch, names)
-        self.batches.append(batch)
-        return batch
+        """The samples of one state that the store has, read once."""
+        if state is None:
+            return {}
+        if (key, state) not in self._samples:
+            self._samples[key, state] = self._store.load_samples(self._sampler.setup, key, state)
+        return self._samples[key, state]
 
     def _observation(self, stored: list[Sample], measured: Measurement | None) -> Observation:
         """From accepted samples; where there are none, from disturbed ones, as uncertain as large."""
         fresh = measured.accepted if measured else ()
         counted = [*stored, *fresh] or (measured.samples if measured else ())
         seconds = np.array([sample.seconds for sample in counted])
-        reference = float(np.quantile(seconds, self._parameters.reference))
-        error = standard_error(seconds, MEDIAN) / reference if stored or fresh else 1.0
         spent = CALLS_PER_SAMPLE * sum(sample.seconds for sample in stored) + (measured.cost if measured else 0.0)
-        return Observation(summarize(seconds), reference, error, spent, len(seconds))
+        observation = observe(seconds, self._parameters.reference, spent)
+        return observation if stored or fresh else replace(observation, standard_error=1.0)
 
     def _note_facts(self) -> None:
         """Keeps what was learnt about the setup; the noise floor is that of the longest batch."""
         if self.batches:
             longest = max(self.batches, key=lambda batch: batch.seconds)
             self._store.note_facts(self._sampler.setup, **facts_of(longest))
-
-
-def facts_of(batch: Batch) -> dict[str, float]:
-    """What a batch teaches about its setup, as far as it does."""
-    facts = {"probe_floor": batch.floor, "noise_floor": batch.noise_floor}
-    return {name: value for name, value in facts.items() if value is not None and np.isfinite(value)}
 
 
 class _StateChanged(Exception):

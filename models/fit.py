@@ -45,15 +45,26 @@ def fit(matrix: FloatArray, seconds: FloatArray) -> Fit:
         The monomials at the points, no more of them than points.
     seconds : array of shape (n_points,), positive
     """
-    relative = matrix / seconds[:, None]
-    left, singular, right = np.linalg.svd(relative, full_matrices=False)
-    kept = singular > singular[0] * len(seconds) * np.finfo(float).eps
-    left, singular, right = left[:, kept], singular[kept], right[kept]
+    left, singular, right = _decomposed(matrix, seconds)
     weights = left.sum(axis=0)
     residuals = left @ weights - 1.0
     leverages = np.minimum((left**2).sum(axis=1), _HIGHEST_LEVERAGE)
     whitening = right.T / singular
     return Fit(whitening @ weights, residuals, residuals / (1 - leverages), whitening)
+
+
+def least_squares(matrix: FloatArray, seconds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Coefficients and residuals of the same fit, without what else `Fit` knows."""
+    left, singular, right = _decomposed(matrix, seconds)
+    weights = left.sum(axis=0)
+    return np.asarray((weights / singular) @ right), np.asarray(left @ weights - 1.0)
+
+
+def _decomposed(matrix: FloatArray, seconds: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The singular value decomposition of monomials relative to the time, without what is none but rounding."""
+    left, singular, right = np.linalg.svd(matrix / seconds[:, None], full_matrices=False)
+    kept = singular > singular[0] * len(seconds) * np.finfo(float).eps
+    return left[:, kept], singular[kept], right[kept]
 
 
 def fit_statistics(matrix: FloatArray, statistics: FloatArray) -> FloatArray:

@@ -10,9 +10,11 @@ from .basis import Exponents
 from .fit import fit_statistics
 from .partition import Part
 from .piecewise import Piece
-from .summary import FloatArray
+from .summary import MEDIAN, FloatArray, standard_error, summarize
 
 Point: TypeAlias = tuple[int, ...]
+
+CALLS_PER_SAMPLE = 2  # the first of which warms the operands up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +39,22 @@ class Observation:
     standard_error: float
     seconds: float
     samples: int
+
+
+def observe(seconds: FloatArray, reference: float, spent: float) -> Observation:
+    """What samples amount to.
+
+    Parameters
+    ----------
+    seconds : array of shape (n_samples,)
+    reference : float
+        The reference statistic, as a quantile.
+    spent : float
+        What taking them cost, seconds.
+    """
+    value = float(np.quantile(seconds, reference))
+    error = standard_error(seconds, MEDIAN) / value
+    return Observation(summarize(seconds), value, error, spent, len(seconds))
 
 
 class Generator(Protocol):

@@ -1,7 +1,6 @@
 """Sampling grids on a domain, by name; all include the boundary."""
 
 from collections.abc import Callable, Sequence
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +34,7 @@ GRIDS: dict[str, Callable[[int, int, int], FloatArray]] = {
 
 
 def grid_points(domain: Domain, counts: Sequence[int], grid: str, lattice: Lattice = EVEN) -> list[tuple[int, ...]]:
-    """The distinct points of a grid on a domain, inner ones rounded to the lattice.
+    """The distinct points of a grid on a domain that are valid, inner ones rounded to the lattice.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ def grid_points(domain: Domain, counts: Sequence[int], grid: str, lattice: Latti
     [(8,), (40,), (72,), (100,)]
     """
     axes = [
-        np.unique(lattice.nearest(i, low, high, GRIDS[grid](low, high, count))).tolist()
+        np.unique(lattice.nearest(i, low, high, GRIDS[grid](low, high, count)))
         for i, (low, high, count) in enumerate(zip(domain.lower, domain.upper, counts, strict=True))
     ]
-    return list(product(*axes))
+    return [tuple(point) for point in lattice.product(axes).tolist()]

@@ -67,7 +67,7 @@ class Halving:
     def observe(self, observations: dict[Point, Observation]) -> None:
         """Takes observations, of the wanted points at least, and fits the new pieces."""
         self.observed.update(observations)
-        self.parts += [self._fitted(domain) for domain in self._pending]
+        self.parts += [self._fitted(domain) for domain in self._pending if self._points(domain)]
         self._pending, self.wanted = [], []
 
     def advance(self, importance: FloatArray | None = None) -> None:

@@ -1,6 +1,7 @@
 """Lattices: the sizes at which may be sampled."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,9 @@ class Lattice:
     ----------
     axes : tuple of ascending integer arrays, optional
         By default the multiples of 8, every integer where a domain is narrow, and a domain's bounds.
+        With axes, there is nothing between their coordinates.
+    valid : callable, optional
+        Which points, of shape (n, d), may be sampled at all; by default all.
 
     Examples
     --------
@@ -27,16 +31,22 @@ class Lattice:
     """
 
     axes: tuple[IntArray, ...] | None = None
+    valid: Callable[[IntArray], npt.NDArray[np.bool_]] | None = None
 
     def between(self, size: int, low: int, high: int) -> IntArray:
-        """Coordinates along a size from low to high, which belong to them."""
-        if self.axes is None:
-            step = STEP if high - low >= 2 * STEP else 1
-            inner = np.arange(-(-low // step) * step, high + 1, step)
-        else:
+        """Coordinates along a size from low to high."""
+        if self.axes is not None:
             axis = self.axes[size]
-            inner = axis[(axis >= low) & (axis <= high)]
+            return axis[(axis >= low) & (axis <= high)]
+        step = STEP if high - low >= 2 * STEP else 1
+        inner = np.arange(-(-low // step) * step, high + 1, step)
         return np.unique(np.concatenate([[low], inner, [high]]))
+
+    def contains(self, domain: Domain, points: IntArray) -> npt.NDArray[np.bool_]:
+        """Which rows of an array of shape (n, d) are its points in a domain: array of shape (n,)."""
+        bounds = zip(domain.lower, domain.upper, points.T, strict=True)
+        inside = [np.isin(column, self.between(i, low, high)) for i, (low, high, column) in enumerate(bounds)]
+        return np.asarray(np.all(inside, axis=0))
 
     def nearest(self, size: int, low: int, high: int, values: npt.NDArray[np.float64]) -> IntArray:
         """Those coordinates that are nearest to values; the higher one in a tie."""
@@ -52,8 +62,15 @@ class Lattice:
             self.between(i, low, high) for i, (low, high) in enumerate(zip(domain.lower, domain.upper, strict=True))
         ]
         if math.prod(map(len, axes)) <= most:
-            return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-        return np.stack([random.choice(axis, most) for axis in axes], axis=1)
+            return self.product(axes)
+        return self._admitted(np.stack([random.choice(axis, most) for axis in axes], axis=1))
+
+    def product(self, axes: Sequence[IntArray]) -> IntArray:
+        """All combinations of coordinates that are valid: array of shape (n, d)."""
+        return self._admitted(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes)))
+
+    def _admitted(self, points: IntArray) -> IntArray:
+        return points if self.valid is None else points[self.valid(points)]
 
 
 EVEN = Lattice()

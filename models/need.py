@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from .domain import Domain
 from .piecewise import ModelKey
-from .sampling import Case, model_ld
+from .sampling import Case
 from .workload import Workload
 
 
@@ -27,5 +27,5 @@ class Need:
     @property
     def key(self) -> ModelKey:
         """The key of the model that answers it."""
-        tallest = max(max(domain.upper) for domain in self.domains)
-        return ModelKey(self.case.kernel.name, self.case.name, model_ld(tallest))
+        largest = [max(sizes) for sizes in zip(*(domain.upper for domain in self.domains), strict=True)]
+        return ModelKey(self.case.kernel.name, self.case.name, self.case.ld(tuple(largest)))

@@ -1,10 +1,11 @@
 """The configuration of the model generator, and its presets by name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
-from blascast.sampler.errors import UsageError
+from blascast.sampler.batch.repetitions import Repetitions
+from blascast.sampler.errors import UsageError, unknown
 
 from .domain import STEP
 from .grid import GRIDS
@@ -93,6 +94,10 @@ class Parameters:
         for name in ("bound", "answer_bound", "precision", "seconds"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.precision == float("inf"):
+            raise UsageError(
+                "precision must be finite, got inf; for a fixed count set least and most repetitions alike"
+            )
         if min(self.minimum_widths) < STEP:
             raise UsageError(f"minimum widths must be at least {STEP}, got {min(self.minimum_widths)}")
 
@@ -105,6 +110,12 @@ class Parameters:
             self.minimum_width_threaded,
             self.minimum_width_3d_threaded,
         )
+
+    def repetitions(self, have: int = 0) -> Repetitions:
+        """Those that are wanted of a point of which so many samples are there."""
+        least = self.least_repetitions - have
+        most = max(least, self.most_repetitions - have)
+        return Repetitions(least, most, self.precision, quantile=self.reference)
 
     def overfitting_for(self, sizes: Sequence[str]) -> int:
         """The overfitting for a kernel with such sizes."""
@@ -150,3 +161,50 @@ PRESETS = {
 def preset_name(parameters: Parameters) -> str:
     """The name of the preset that they equal, or ``"own"``."""
     return next((name for name, preset in PRESETS.items() if preset == parameters), "own")
+
+
+def preset(name: str = "default", **changes: Any) -> Parameters:
+    """The parameters of a preset, some of them changed.
+
+    Parameters
+    ----------
+    name : str
+        ``"default"``, ``"fast"``, ``"accurate"`` or ``"peise2017"``.
+    **changes
+        Fields of `Parameters`; numbers may be text. The reference may be ``"min"``, ``"median"`` or ``"max"``.
+
+    Raises
+    ------
+    UsageError
+        If the preset or a field is unknown, or a value makes no sense.
+
+    Examples
+    --------
+    >>> preset("fast", reference="min", bound="0.01").bound
+    0.01
+    """
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    types = {field.name: field.type for field in fields(Parameters)}
+    for changed in changes:
+        if changed not in types:
+            raise unknown("parameter", changed, types)
+    return replace(PRESETS[name], **{key: _value(key, types[key], value) for key, value in changes.items()})
+
+
+def _value(name: str, kind: Any, value: object) -> Any:
+    """A value of the type of a field, from text or as it is."""
+    if name == "reference" and isinstance(value, str) and value in NAMED_QUANTILES:
+        return NAMED_QUANTILES[value]
+    if kind not in (int, float):
+        return value
+    wanted = "an integer" if kind is int else "a number"
+    if name == "reference":
+        wanted = "min, median, max or a quantile from 0 to 1"
+    try:
+        number = kind(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or isinstance(value, bool) or (not isinstance(value, str) and number != value):
+        raise UsageError(f"{name} must be {wanted}, got {value!r}")
+    return number

@@ -140,11 +140,11 @@ class Cut:
     jump: float
     others: IntArray
 
-    def points(self) -> list[tuple[int, ...]]:
-        """Points at the cut: the other sizes smallest, largest, and in between."""
+    def points(self, at: int) -> list[tuple[int, ...]]:
+        """Points at or near the cut: the other sizes smallest, largest, and in between."""
         order = np.argsort(np.log(self.others).sum(axis=1)) if self.others.shape[1] else np.array([0])
         chosen = self.others[order[[0, len(order) // 2, -1]]]
-        return [tuple(point) for point in np.insert(chosen, self.size, self.at, axis=1).tolist()]
+        return [tuple(point) for point in np.insert(chosen, self.size, at, axis=1).tolist()]
 
 
 def partition(
@@ -163,7 +163,7 @@ def partition(
         Parts are not cut narrower.
     """
     part = _fitted(domain, observed, bases)
-    found = None if part.explained else _best_cut(part, bases, minimum_width)
+    found = None if part.explained else best_cut(part, bases, minimum_width)
     if found is None:
         return [part], []
     cut, low, high = found
@@ -201,7 +201,7 @@ def _loss(part: Part) -> float:
     return float((part.fit.held_out**2).sum())
 
 
-def _best_cut(part: Part, bases: Sequence[Exponents], minimum_width: int) -> tuple[Cut, Part, Part] | None:
+def best_cut(part: Part, bases: Sequence[Exponents], minimum_width: int) -> tuple[Cut, Part, Part] | None:
     """The cut that leaves the least squared held-out errors, if it leaves CUT_GAIN of them at most."""
     best, least = None, CUT_GAIN * _loss(part)
     for size, below, above in _gaps(part, minimum_width):

@@ -1,18 +1,25 @@
 """Models: piecewise polynomials of a kernel's run time."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from blascast.sampler.batch.sample import State
+from blascast.sampler.errors import UsageError
+from blascast.sampler.kernel import Kernel
+from blascast.sampler.kernels import find_kernel
 
-from .basis import Exponents, design_matrix
+from .basis import Exponents
+from .collection import ModelSet
 from .domain import Domain, uncovered
+from .estimates import Estimates, as_sizes
+from .outside import Outside
 from .parameters import Parameters
-from .summary import MAX, MEAN, MEDIAN, MIN, STD, FloatArray
-
-_NEGLIGIBLE = 1e-3
+from .summary import FloatArray
+from .tables import Tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,10 +45,6 @@ class Piece:
     error: float
     noise: float
     points: int
-
-    def evaluate(self, sizes: npt.NDArray[np.int64], exponents: Exponents) -> FloatArray:
-        """The five statistics at sizes of shape (n, d): array of shape (n, 5), seconds."""
-        return design_matrix(sizes, exponents, np.array(self.domain.upper, dtype=float)) @ self.coefficients
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,26 +81,7 @@ class Ripple:
     points: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimates:
-    """What a model says of calls.
-
-    Parameters
-    ----------
-    statistics : array of shape (..., 5), seconds
-        Ordered: 0 < min <= median <= max, and the mean between min and max.
-    errors : array of shape (...)
-        Standard error of the median, relative.
-    pieces : integer array of shape (...)
-        Index of the piece that each was computed by.
-    """
-
-    statistics: FloatArray
-    errors: FloatArray
-    pieces: npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Model:
     """A piecewise polynomial of one case of a kernel.
 
@@ -120,7 +104,7 @@ class Model:
     ripple : Ripple, optional
         How sizes that are no multiples of 8 differ, if that was examined.
     origin : str
-        Empty for a model made here; else where it was imported from, and when.
+        Empty for a model made here; else ``"imported DAY from FILE"``.
     """
 
     key: ModelKey
@@ -168,40 +152,77 @@ class Model:
         """Which rows of an (n, d) array lie inside a piece: array of shape (n,)."""
         return self.piece_of(sizes) >= 0
 
-    def piece_of(self, sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Index of the first piece that contains each row of an (n, d) array, -1 if none does."""
-        lower = np.array([piece.domain.lower for piece in self.pieces])
-        upper = np.array([piece.domain.upper for piece in self.pieces])
-        inside = np.ones((len(sizes), len(self.pieces)), dtype=bool)
-        for i in range(sizes.shape[1]):
-            size = sizes[:, i, None]
-            inside &= (size >= lower[:, i]) & (size <= upper[:, i])
-        return np.where(inside.any(axis=1), inside.argmax(axis=1), -1)
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that it is a model of.
 
-    def evaluate(self, sizes: npt.NDArray[np.int64]) -> Estimates:
+        Raises
+        ------
+        UsageError
+            If no such kernel is known, or it has other sizes.
+        """
+        kernel = find_kernel(self.key.kernel)
+        if len(kernel.sizes) != self.tables.sizes:
+            raise UsageError(
+                f"the kernel {kernel.name} has {len(kernel.sizes)} sizes, this model of {self.key} has "
+                f"{self.tables.sizes}; it is of another declaration: generate it anew"
+            )
+        return kernel
+
+    def piece_of(self, sizes: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Index of the first piece that contains each point of an array of shape (..., d), -1 if none does.
+
+        Raises
+        ------
+        UsageError
+            If the sizes are no integers, or of another shape.
+        """
+        return self._alone.locate(as_sizes(sizes, self.tables.sizes))
+
+    def evaluate(self, sizes: npt.ArrayLike, outside: Outside = "error") -> Estimates:
         """Estimates of run times.
 
         Parameters
         ----------
-        sizes : integer array of shape (n, d)
-            All inside the pieces' domains.
+        sizes : integer array of shape (..., d)
+        outside : str
+            What becomes of sizes that no piece contains: ``"error"`` refuses them; ``"clamp"`` takes
+            the estimate at the nearest point of the nearest piece, by the sum of the absolute
+            log(size / nearest size); ``"extrapolate"`` multiplies that by the ratio of flops, widens
+            its error with the distance, and warns.
+
+        Returns
+        -------
+        Estimates
+            Arrays of shape (..., 5) and (...).
+
+        Raises
+        ------
+        UsageError
+            If sizes are no positive integers or of another shape, or lie outside and may not.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If some are extrapolated: how many and how far.
         """
-        indices = self.piece_of(sizes)
-        scales = np.array([piece.domain.upper for piece in self.pieces], dtype=float)
-        coefficients = np.stack([piece.coefficients for piece in self.pieces])
-        matrix = design_matrix(sizes, self.exponents, scales[indices])
-        statistics = np.einsum("nk,nks->ns", matrix, coefficients[indices])
-        errors = np.array([piece.error for piece in self.pieces])
-        return Estimates(_ordered(statistics), errors[indices], indices)
+        return self._alone.estimate(None, as_sizes(sizes, self.tables.sizes), outside)
 
+    @cached_property
+    def tables(self) -> Tables:
+        """What it is evaluated by.
 
-def _ordered(statistics: FloatArray) -> FloatArray:
-    """Independent fits may cross by a hair, or dip below zero between points; times do neither."""
-    median = np.maximum(statistics[:, MEDIAN], _NEGLIGIBLE * np.abs(statistics[:, MEDIAN]) + 1e-12)
-    ordered = np.empty_like(statistics)
-    ordered[:, MEDIAN] = median
-    ordered[:, MIN] = np.clip(statistics[:, MIN], _NEGLIGIBLE * median, median)
-    ordered[:, MAX] = np.maximum(statistics[:, MAX], median)
-    ordered[:, MEAN] = np.clip(statistics[:, MEAN], ordered[:, MIN], ordered[:, MAX])
-    ordered[:, STD] = np.maximum(statistics[:, STD], 0.0)
-    return ordered
+        Raises
+        ------
+        UsageError
+            If the evaluator cannot do it: it has no pieces, or too many sizes.
+        """
+        return Tables.of(self)
+
+    @cached_property
+    def _alone(self) -> ModelSet:
+        return ModelSet([self])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: the fields, not C's memory."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

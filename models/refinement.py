@@ -11,6 +11,7 @@ What matters is told from outside, by the calls that a question will replay; wit
 part matters whose own error exceeds the bound.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,9 +21,9 @@ from .domain import Domain
 from .generator import Observation, Point
 from .grid import grid_points
 from .halving import ERROR_MEASURES
-from .lattice import EVEN, Lattice
+from .lattice import EVEN, IntArray, Lattice
 from .parameters import Parameters
-from .partition import LEAST_NOISE, Cut, Observed, Part, partition
+from .partition import LEAST_NOISE, SPARE_POINTS, Cut, Observed, Part, partition
 from .summary import FloatArray
 
 DOMINANT = 0.1  # of the largest importance: parts below it wait
@@ -143,32 +144,27 @@ class Refinement:
     # --- points
 
     def _grid(self, domain: Domain) -> list[Point]:
+        """The first grid; where few of its points are valid, with others far from them."""
         counts = [degree + 1 + self._parameters.oversampling for degree in degrees(self._bases[-1])]
-        return grid_points(domain, counts, self._parameters.grid, self._lattice)
+        grid = grid_points(domain, counts, self._parameters.grid, self._lattice)
+        lacking = math.ceil(SPARE_POINTS * len(self._bases[0])) - len(grid)
+        candidates = self._lattice.points(domain, MOST_CANDIDATES, self._random)
+        return grid + farthest(domain, candidates, np.array(grid), np.ones(len(candidates)), lacking)
 
     def _further(self, part: Part) -> list[Point]:
         """Points of a part that are far from those it has, where calls are quick rather than slow."""
         candidates = self._lattice.points(part.domain, MOST_CANDIDATES, self._random)
-        if not len(candidates):
-            return []
         reluctance = np.maximum(part.seconds(candidates), part.observed.seconds.min()) ** COST_POWER
-        places, taken = part.domain.places(candidates), part.domain.places(part.observed.sizes)
-        distance = np.min(((places[:, None] - taken[None]) ** 2).sum(axis=2), axis=1)
-        chosen: list[Point] = []
-        for _ in range(max(FEWEST_POINTS, round(GROWTH * len(part.observed.seconds)))):
-            best = int(np.argmax(distance / reluctance))
-            if distance[best] <= 0:
-                break
-            chosen.append(tuple(candidates[best].tolist()))
-            distance = np.minimum(distance, ((places - places[best]) ** 2).sum(axis=1))
-        return chosen
+        count = max(FEWEST_POINTS, round(GROWTH * len(part.observed.seconds)))
+        return farthest(part.domain, candidates, part.observed.sizes, reluctance, count)
 
     def _at(self, cut: Cut) -> list[Point]:
         """Points at a cut, if it matters where between its neighbours it is."""
         width = cut.domain.upper[cut.size] - cut.domain.lower[cut.size]
-        if cut.jump * (cut.above - cut.below) / width <= self._parameters.bound or cut.at in (cut.below, cut.above):
+        at = int(self._lattice.nearest(cut.size, cut.below, cut.above, np.array([float(cut.at)]))[0])
+        if cut.jump * (cut.above - cut.below) / width <= self._parameters.bound or at in (cut.below, cut.above):
             return []
-        return cut.points()
+        return cut.points(at)
 
     # --- fits
 
@@ -181,3 +177,29 @@ class Refinement:
             np.array([observation.reference for observation in observations]),
             np.array([observation.standard_error for observation in observations]),
         )
+
+
+def farthest(domain: Domain, candidates: IntArray, taken: IntArray, reluctance: FloatArray, count: int) -> list[Point]:
+    """Chooses points one by one, each the farthest from those taken and chosen, in units of its reluctance.
+
+    Parameters
+    ----------
+    domain : Domain
+        In which distances are measured, by ratios of sizes.
+    candidates : array of shape (n_candidates, d)
+    taken : array of shape (n_taken, d), at least one
+    reluctance : array of shape (n_candidates,)
+        By which squared distances are divided.
+    count : int
+        How many are wanted; fewer come if there are no more.
+    """
+    chosen: list[Point] = []
+    if count <= 0 or not len(candidates):
+        return chosen
+    places = domain.places(candidates)
+    distance = np.min(((places[:, None] - domain.places(taken)[None]) ** 2).sum(axis=2), axis=1)
+    while len(chosen) < count and distance.max() > 0:
+        best = int(np.argmax(distance / reluctance))
+        chosen.append(tuple(candidates[best].tolist()))
+        distance = np.minimum(distance, ((places - places[best]) ** 2).sum(axis=1))
+    return chosen

@@ -63,7 +63,8 @@ _STEPS = (
 )
 SCHEMA_VERSION = len(_STEPS)
 _BUSY_SECONDS = 60.0
-_WARM = "warm"
+WARM = "warm"
+VALIDATION = "warm, for validation"  # models are judged on these samples, and never made of them
 _LEAST_FACT = 1e-9
 
 Name: TypeAlias = tuple[ModelKey, Point]
@@ -140,31 +141,33 @@ class Store:
 
     # --- samples
 
-    def save_samples(self, batch: Batch, names: Sequence[Name]) -> None:
+    def save_samples(self, batch: Batch, names: Sequence[Name], precondition: str = WARM) -> None:
         """Keeps the samples of a batch, all or none of them; `names` says what each measurement is of."""
         with self._explained(), self._database:
             for name, measurement in zip(names, batch.measurements, strict=True):
-                terms = (batch.state, batch.floor, time.time(), measurement.clock, measurement.longest_halt)
+                limits = (measurement.clock, measurement.longest_halt)
+                terms = (precondition, batch.state, batch.floor, time.time(), *limits)
                 self._insert(batch.setup.fingerprint, name, terms, measurement.samples)
 
     def _insert(self, fingerprint: str, name: Name, terms: tuple[Any, ...], samples: Sequence[Sample]) -> None:
-        """Adds a measurement; `terms` are on what its samples count, and when it was taken."""
+        """Adds a measurement; `terms` are its precondition, on what its samples count, and when it was taken."""
         key, point = name
         cursor = self._database.execute(
             "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (fingerprint, *_case_of(key), json.dumps(point), _WARM, *terms),
+            (fingerprint, *_case_of(key), json.dumps(point), *terms),
         )
         rows = [(cursor.lastrowid, *astuple(sample)) for sample in samples]
         self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     @contextlib.contextmanager
-    def journal(self, setup: Setup, names: Sequence[Name]) -> Iterator[Journal]:
+    def journal(self, setup: Setup, names: Sequence[Name], precondition: str = WARM) -> Iterator[Journal]:
         """A journal for a batch, which is removed at the end: by then its samples must be saved.
 
         If they could not be, it is left: what it holds is recovered when the store can be written again.
         """
         header = {
             "fingerprint": setup.fingerprint,
+            "precondition": precondition,
             "names": [[key.kernel, key.case, key.ld, list(point)] for key, point in names],
         }
         with self._explained():
@@ -207,10 +210,12 @@ class Store:
         own = [[sample for job, sample in samples if job == index] for index in range(len(names))]
         floor = floor_of(np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)]))
         state = prevailing_state([sample for _, sample in samples], floor)
+        precondition = header.get("precondition", WARM)
         with self._database:
             for name, taken, clock in zip(names, own, prevailing_clocks(own), strict=True):
                 if taken:
-                    terms = (state, floor, time.time(), clock, None)  # any halt: the usual one is not known
+                    # any halt: the usual one is not known
+                    terms = (precondition, state, floor, time.time(), clock, None)
                     self._insert(header["fingerprint"], name, terms, taken)
         return len(samples)
 
@@ -218,24 +223,38 @@ class Store:
     def _journals(self) -> Path:
         return self.home / "journals"
 
-    def load_samples(self, setup: Setup, key: ModelKey, state: State) -> dict[Point, list[Sample]]:
-        """The samples of a case that count in the given state, by point."""
+    def load_samples(
+        self, setup: Setup, key: ModelKey, state: State | None, precondition: str = WARM
+    ) -> dict[Point, list[Sample]]:
+        """The samples of a case that count in the given state (None: all), by point, in the order they were taken."""
         query = (
             "SELECT m.sizes, m.floor, m.clock, m.longest_halt, "
             "s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started, s.faults, s.migrations, s.halt "
             "FROM measurements m JOIN samples s ON s.measurement = m.id "
-            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ?'
+            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ? '
+            "ORDER BY s.rowid"
         )
         found: dict[Point, list[Sample]] = {}
         with self._explained():
             for sizes, floor, clock, halt, *values in self._database.execute(
-                query, (setup.fingerprint, *_case_of(key), _WARM)
+                query, (setup.fingerprint, *_case_of(key), precondition)
             ):
                 sample = Sample(*values)
                 _check_sample(sample)
-                if sample.verdict(state, floor, clock, halt) == "ok":
+                if state is None or sample.verdict(state, floor, clock, halt) == "ok":
                     found.setdefault(tuple(json.loads(sizes)), []).append(sample)
         return found
+
+    def count_samples(self, setup: Setup, key: ModelKey, precondition: str = WARM) -> dict[Point, int]:
+        """How many samples of a case there are at each point, whether they count or not."""
+        query = (
+            "SELECT m.sizes, COUNT(*) FROM measurements m JOIN samples s ON s.measurement = m.id "
+            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ? '
+            "GROUP BY m.sizes"
+        )
+        with self._explained():
+            rows = self._database.execute(query, (setup.fingerprint, *_case_of(key), precondition))
+            return {tuple(json.loads(sizes)): count for sizes, count in rows}
 
     def prevailing_state(self, setup: Setup) -> State | None:
         """The state that most of the setup's measurements are of."""
@@ -271,6 +290,16 @@ class Store:
             )
             self._database.execute(f"DELETE FROM measurements WHERE {of_case}", given)
             return removed.rowcount
+
+    def usual_clock(self, setup: Setup, key: ModelKey) -> float | None:
+        """The time of the probes' arithmetic loop while most samples of a case were taken, seconds, if known."""
+        query = (
+            "SELECT clock FROM measurements WHERE clock IS NOT NULL "
+            'AND fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ? ORDER BY clock'
+        )
+        with self._explained():
+            clocks = [clock for (clock,) in self._database.execute(query, (setup.fingerprint, *_case_of(key)))]
+        return float(clocks[len(clocks) // 2]) if clocks else None
 
     # --- models
 

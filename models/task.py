@@ -8,6 +8,7 @@ from .basis import Exponents, monomials
 from .domain import Domain, uncovered
 from .generator import Generator, Observation, Point, pieces_of
 from .halving import Halving
+from .lattice import EVEN, Lattice
 from .need import Need
 from .parameters import Parameters
 from .piecewise import Model
@@ -43,7 +44,7 @@ class Task:
         self._parameters = parameters
         self._minimum_width = parameters.minimum_width_for(kernel.sizes, threads)
         highest = parameters.overfitting_for(kernel.sizes)
-        self._bases: list[Exponents] = [monomials(kernel, dict(need.case.flags), i) for i in range(highest + 1)]
+        self._bases: list[Exponents] = [monomials(kernel, need.case.flags, i) for i in range(highest + 1)]
 
     @property
     def generator_(self) -> Generator:
@@ -60,6 +61,14 @@ class Task:
     def wants(self) -> bool:
         """Whether it wants something sampled, or at least a look at what is known."""
         return self.running and bool(self.generator_.wanted or not self.generator_.parts)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether its model was left as it is for reasons of time, or as it was good enough for a question."""
+        if self.model is None or self.model.stopped == "budget":
+            return self.model is not None
+        answered = self.model.stopped in ("bound", "decision") and self._parameters.cuts == "fitted"
+        return answered and self.model.worst_error > self._parameters.bound
 
     @property
     def width(self) -> int:
@@ -84,12 +93,20 @@ class Task:
             missing += uncovered(domain, [*(self.model.domains if self.model else ()), *missing])
         return missing
 
-    def begin(self, domains: list[Domain], known: dict[Point, Observation]) -> None:
-        """Begins to generate pieces for domains, in which some points are known."""
+    def begin(self, domains: list[Domain], known: dict[Point, Observation], lattice: Lattice | None = None) -> None:
+        """Begins to generate pieces for domains, in which some points are known.
+
+        Those at other sizes than are sampled for pieces are left out: their times may ripple.
+        """
+        if known:
+            points = np.array(list(known))
+            sampled = np.any([EVEN.contains(domain, points) for domain in domains], axis=0)
+            known = {point: known[point] for point in map(tuple, points[sampled].tolist())}
+        width, lattice = self._minimum_width, lattice or Lattice(valid=self.need.case.valid)
         if self._parameters.cuts == "halves":
-            self.generator = Halving(domains, self._bases[-1], self._parameters, self._minimum_width)
+            self.generator = Halving(domains, self._bases[-1], self._parameters, width, lattice)
         else:
-            self.generator = Refinement(domains, self._bases, self._parameters, self._minimum_width, known)
+            self.generator = Refinement(domains, self._bases, self._parameters, width, known, lattice)
 
     def contributions(self) -> Contributions:
         """What the model's pieces and the generator's parts contribute to the workload."""
@@ -132,4 +149,5 @@ class Task:
             self._parameters,
             sum(observation.samples for observation in observations) + (earlier.samples if earlier else 0),
             taken,
+            origin=earlier.origin if earlier else "",
         )

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from blascast.algorithms import CallArray, Sequence
 from blascast.models.domain import STEP, Domain
 from blascast.models.need import Need
+from blascast.models.outside import Outside
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import case_of_call
 from blascast.models.summary import MEDIAN
@@ -98,15 +99,15 @@ def _share(calls: CallArray, times: FloatArray, count: int) -> Share:
     )
 
 
-def by_models(models: Mapping[ModelKey, Model]) -> Estimate:
-    """Estimates calls by kernel models."""
+def by_models(models: Mapping[ModelKey, Model], outside: Outside = "error") -> Estimate:
+    """Estimates calls by kernel models, of which some may lie outside their domains; see `Model.evaluate`."""
     by_case = {(key.kernel, key.case): model for key, model in models.items()}
 
     def estimate(calls: CallArray) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
         if not len(calls.sizes):
             return np.zeros((0, 5)), np.zeros(0), np.zeros(0, dtype=np.int64)
         model = by_case[calls.kernel.name, calls.case]
-        found = model.evaluate(calls.sizes)
+        found = model.evaluate(calls.sizes, outside)
         return found.statistics, found.errors, found.pieces
 
     return estimate

@@ -1,23 +1,40 @@
-"""Build recipe of the C engine ``blascast.sampler._engine`` (run at build time only)."""
+"""Build recipe of the C extensions (run at build time only).
 
+An extension whose sources include ``csrc/_NAME_cffi.c`` is wrapped by cffi: that file is written here,
+after ``csrc/NAME.h``, which declares what Python sees.
+"""
+
+import re
 from pathlib import Path
 
 from cffi import FFI
 from setuptools.command.build_ext import build_ext
 
-SOURCES = Path(__file__).parent / "csrc"
+WRAPPER = re.compile(r"_(\w+)_cffi\.c")
+INCLUDE = re.compile(r'^#include "(.+)"$', re.MULTILINE)
+DIRECTIVE = re.compile(r"^#.*$", re.MULTILINE)
 
 
-def emit_c_code() -> None:
+def emit_wrapper(module: str, wrapper: Path) -> None:
+    header = wrapper.with_name(WRAPPER.fullmatch(wrapper.name)[1] + ".h")
     builder = FFI()
-    builder.cdef((SOURCES / "engine.cdef.h").read_text())
-    builder.set_source("blascast.sampler._engine", '#include "engine.h"')
-    builder.emit_c_code(str(SOURCES / "_engine_cffi.c"))
+    builder.cdef(declarations(header))
+    builder.set_source(module, f'#include "{header.name}"')
+    builder.emit_c_code(str(wrapper))
 
 
-class BuildEngine(build_ext):
-    """``build_ext`` that first writes the cffi wrapper of the C engine."""
+def declarations(header: Path) -> str:
+    """The text of a header and of those beside it that it includes, without directives: cffi knows none."""
+    text = INCLUDE.sub(lambda include: declarations(header.with_name(include[1])), header.read_text())
+    return DIRECTIVE.sub("", text)
+
+
+class BuildExtensions(build_ext):
+    """``build_ext`` that first writes the cffi wrappers."""
 
     def run(self) -> None:
-        emit_c_code()
+        for extension in self.extensions:
+            for source in map(Path, extension.sources):
+                if WRAPPER.fullmatch(source.name):
+                    emit_wrapper(extension.name, source)
         super().run()

@@ -4,6 +4,7 @@ Sizes and offsets may be numbers, or integer arrays of one shape; an array-value
 one call per entry, and is what predictions are computed from.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -177,6 +178,41 @@ def case_of(flags: Mapping[str, str | int], scalars: Mapping[str, complex], incr
     classes = [str(int(value.real)) if value in ORDINARY_SCALARS else "other" for value in scalars.values()]
     steps = ",".join("1" if increment == 1 else "other" for increment in increments)
     return " ".join(["".join(map(str, flags.values())), *classes, *(["inc", steps] if steps else [])]).strip()
+
+
+def flags_of_case(kernel: Kernel, case: str) -> dict[str, str | int]:
+    """The flags and options by argument name, from a case as `Call.case` has it.
+
+    Where options of several digits leave a choice, the first values that fit are taken.
+
+    Raises
+    ------
+    UsageError
+        If it is no case of the kernel.
+
+    Examples
+    --------
+    >>> from blascast.sampler.kernels import find_kernel
+    >>> flags_of_case(find_kernel("trsm"), "RLTN 1")
+    {'side': 'R', 'uplo': 'L', 'transA': 'T', 'diag': 'N'}
+    >>> flags_of_case(find_kernel("trsyl"), "NT-1")
+    {'transA': 'N', 'transB': 'T', 'isgn': -1}
+    """
+    chosen = [argument for argument in kernel.bound if isinstance(argument, Flag | Option)]
+    if not chosen:
+        return {}
+    match = re.match("".join(map(_choice, chosen)) + "(?: |$)", case)
+    if match is None:
+        wanted = ", ".join(f"{argument.name} {_choice(argument)}" for argument in chosen)
+        raise UsageError(f"{case!r} is no case of kernel {kernel.name}, which begins with {wanted}")
+    values = zip(chosen, match.groups(), strict=True)
+    return {argument.name: int(text) if isinstance(argument, Option) else text for argument, text in values}
+
+
+def _choice(argument: Flag | Option) -> str:
+    """A pattern of the texts that a flag or option may stand as in a case."""
+    values = argument.letters + argument.complex_letters if isinstance(argument, Flag) else argument.values
+    return f"({'|'.join(re.escape(str(value)) for value in dict.fromkeys(values))})"
 
 
 def bind(kernel: Kernel, *values: Any) -> Call:

@@ -38,7 +38,7 @@ from .kernel import (
 )
 
 _REQUIRED = ("types", "arguments", "flops", "words")
-_OPTIONAL = ("returns", "names")
+_OPTIONAL = ("returns", "names", "requires")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST_BYTES = 1 << 20
 _ROUTINE = re.compile(r"[a-z][a-z0-9_]*")
@@ -102,6 +102,7 @@ def _kernel(name: str, table: Any) -> Kernel:
         _text(table, "words"),
         _returned(_text(table, "returns")) if "returns" in table else None,
         _names(table.get("names", {})),
+        _requires(table.get("requires", [])),
     )
 
 
@@ -119,6 +120,12 @@ def _names(names: Any) -> dict[str, str]:
     if not known:
         raise UsageError(f'names tells routines by data type, such as {{z = "dznrm2"}}, got {names!r}')
     return dict(names)
+
+
+def _requires(comparisons: Any) -> tuple[str, ...]:
+    if not isinstance(comparisons, list) or not all(isinstance(text, str) for text in comparisons):
+        raise UsageError(f'requires is a list of comparisons of sizes such as ["k <= n"], got {comparisons!r}')
+    return tuple(comparisons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""Expressions over a kernel's arguments, as text: shapes, flops, memory traffic.
+"""Expressions over a kernel's arguments, as text: shapes, flops, memory traffic, what sizes must be.
 
 The language is a small part of Python's: numbers, names, ``+ - * / //``, powers with a constant
-exponent (of what is no power itself), ``max``, ``min``, and ``a if side == 'L' else b``. It is
-parsed, never evaluated by Python, so a declaration read from a file cannot run code.
+exponent (of what is no power itself), ``max``, ``min``, and ``a if side == 'L' else b``; and, of
+sizes, one comparison ``k <= n``. It is parsed, never evaluated by Python, so a declaration read
+from a file cannot run code.
 """
 
 import ast
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, reduce
 from typing import Any, Protocol
+from zlib import crc32
 
 from .errors import UsageError
 
@@ -27,6 +29,12 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.In: lambda item, items: item in items,
+}
+_ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
 _LONGEST = 1000
 _HIGHEST_POWER = 6
@@ -90,6 +98,29 @@ class Expression:
         """
         return _evaluate(self._tree, values, self.text)
 
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it compares sizes by their order, such as ``k <= n``, and so has no value itself."""
+        return isinstance(self._tree, ast.Compare) and type(self._tree.ops[0]) in _ORDERS
+
+    def holds(self, values: _Values) -> Any:
+        """Whether a comparison of sizes holds: for numbers, or elementwise for integer arrays of one shape.
+
+        Raises
+        ------
+        UsageError
+            If it is no comparison by ``< <= > >=``, or a name has no value.
+
+        Examples
+        --------
+        >>> Expression("k <= (m if side == 'L' else n)").holds({"side": "L", "m": 2, "k": 3})
+        False
+        """
+        if not (isinstance(self._tree, ast.Compare) and self.is_comparison):
+            raise UsageError(f"{self.text!r} is no comparison by <, <=, > or >=")
+        left, right = (_number(side, values, self.text) for side in (self._tree.left, self._tree.comparators[0]))
+        return _ORDERS[type(self._tree.ops[0])](left, right)
+
     def variable(self, values: Mapping[str, object]) -> str | None:
         """The name that the expression reduces to under the flags in `values`, if it is one name."""
         tree = _resolve(self._tree, values, self.text)
@@ -137,13 +168,16 @@ def _check(node: ast.AST, text: str) -> None:
         *(ast.BinOp, ast.UnaryOp, ast.USub, ast.Name, ast.Load, ast.Constant, ast.IfExp, ast.Compare, ast.Call),
         *_OPERATORS,
         *_COMPARISONS,
+        *_ORDERS,
     )
     known = isinstance(node, allowed)
     if isinstance(node, ast.Call):
         known = isinstance(node.func, ast.Name) and node.func.id in ("max", "min") and not node.keywords
         known = known and len(node.args) >= 2
     if isinstance(node, ast.Compare):
-        known = len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS
+        known = len(node.ops) == 1
+    if isinstance(node, ast.IfExp) and isinstance(node.test, ast.Compare):  # sizes are arrays, and decide nothing
+        known = type(node.test.ops[0]) in _COMPARISONS
     if isinstance(node, ast.Constant):
         known = type(node.value) in (int, float, str)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
@@ -162,16 +196,27 @@ def _evaluate(node: ast.expr, values: _Values, text: str) -> Any:
         case ast.Name():
             return _lookup(node.id, values, text)
         case ast.UnaryOp():
-            return -_evaluate(node.operand, values, text)
+            return -_number(node.operand, values, text)
         case ast.BinOp():
-            left, right = _evaluate(node.left, values, text), _evaluate(node.right, values, text)
+            left, right = _number(node.left, values, text), _number(node.right, values, text)
             try:
                 return _OPERATORS[type(node.op)](left, right)
             except (TypeError, ZeroDivisionError, OverflowError) as error:
                 raise UsageError(f"{text!r} has no value here: {error}") from error
-        case ast.Call(func=ast.Name(id=name)):
-            return reduce(_larger if name == "max" else _smaller, (_evaluate(a, values, text) for a in node.args))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            operands = [_number(argument, values, text) for argument in arguments]
+            if any(isinstance(operand, _Polynomial) for operand in operands):
+                return _any_of(operands, ast.unparse(node))
+            return reduce(_larger if name == "max" else _smaller, operands)
     raise UsageError(f"{text!r} is a comparison, not a value")
+
+
+def _number(node: ast.expr, values: _Values, text: str) -> Any:
+    """The value of what must be a number: a text can be multiplied, too, and become as long as memory is large."""
+    value = _evaluate(node, values, text)
+    if isinstance(value, str):
+        raise UsageError(f"{text!r} calculates with the text {value!r}")
+    return value
 
 
 def _resolve(node: ast.expr, values: _Values, text: str) -> ast.expr:
@@ -197,16 +242,21 @@ def _lookup(name: str, values: _Values, text: str) -> Any:
 
 
 def _larger(a: Any, b: Any) -> Any:
-    if isinstance(a, _Polynomial) or isinstance(b, _Polynomial):
-        return a + b  # has the monomials of both, which is what polynomials are asked for
-    # (a + b + |a - b|) / 2 is the maximum of numbers and of integer arrays alike
-    return (a + b + abs(a - b)) // 2
+    return a * (a >= b) + b * (a < b)  # of numbers and of arrays alike
 
 
 def _smaller(a: Any, b: Any) -> Any:
-    if isinstance(a, _Polynomial) or isinstance(b, _Polynomial):
-        return a + b
-    return (a + b - abs(a - b)) // 2
+    return a * (a <= b) + b * (a > b)
+
+
+def _any_of(operands: list[Any], text: str) -> Any:
+    """A polynomial with the monomials of all operands of a maximum or minimum.
+
+    Any of them may be its value, so what cancels against one of them must not vanish: each is weighted
+    by a number that no other maximum or minimum shares.
+    """
+    weighted = (operand * (crc32(f"{text} {i}".encode()) + 1) for i, operand in enumerate(operands))
+    return reduce(operator.add, weighted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +307,8 @@ class _Polynomial:
         if not isinstance(other, int | float):
             raise TypeError("division by a polynomial")
         return _Polynomial({exponents: value / Fraction(other) for exponents, value in self.terms.items()})
+
+    __floordiv__ = __truediv__  # what is rounded off is of no higher degree
 
     def __pow__(self, power: int) -> "_Polynomial":
         one = self._coerce(1)

@@ -16,7 +16,8 @@ A new kernel is a declaration of a few lines (see ``kernels/``)::
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import Any, Literal, TypeAlias, get_args
 
 from .errors import UsageError
@@ -168,6 +169,9 @@ class Kernel:
         The value of a function, as a 1 x 1 operand.
     names : mapping, optional
         By data type, the routine's name where it is not letter and name: ``{"z": "dznrm2"}``.
+    requires : tuple of str
+        What its sizes must be to each other, as comparisons: ``("n <= m", "k <= n")``. Models are
+        sampled only where all of them hold.
     """
 
     name: str
@@ -177,6 +181,7 @@ class Kernel:
     words: str
     returns: Data | None = None
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
+    requires: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [argument.name for argument in (*self.arguments, *([self.returns] if self.returns else []))]
@@ -188,6 +193,12 @@ class Kernel:
             raise UsageError(f"kernel {self.name}: an argument name occurs twice among {', '.join(names)}")
         known = {argument.name for argument in self.arguments if isinstance(argument, Flag | Option | Size)}
         for text in self._expressions():
+            if parse(text).is_comparison:
+                raise UsageError(f"kernel {self.name}: {text!r} is a comparison, not a value")
+        for text in self.requires:
+            if not parse(text).is_comparison:
+                raise UsageError(f"kernel {self.name}: it requires {text!r}, which is no comparison such as k <= n")
+        for text in (*self._expressions(), *self.requires):
             if strangers := parse(text).names - known:
                 raise UsageError(
                     f"kernel {self.name}: {text!r} uses {min(strangers)!r}, which is no flag, option or size"
@@ -257,6 +268,10 @@ class Kernel:
         if missing := set(self.sizes) - set(sizes):
             raise UsageError(f"kernel {self.name}: no operand tells the size {min(missing)!r}")
         return sizes
+
+    def admits(self, values: Mapping[str, Any]) -> Any:
+        """Whether flags and sizes are as it requires (numbers, or arrays of one shape)."""
+        return reduce(and_, (parse(text).holds(values) for text in self.requires), True)
 
     def flop_count(self, values: Mapping[str, Any]) -> Any:
         """Floating-point operations of the real types for flags and sizes (numbers, or arrays of one shape)."""

@@ -53,12 +53,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a batch is: repetitions done and in all, and the seconds that remain."""
+    """How far something is: samples (or what `unit` names) done and in all, and the seconds that remain."""
 
     label: str
     done: int
     total: int
     seconds_left: float
+    unit: str = "samples"
 
 
 OnProgress = Callable[[Progress], None]

@@ -3,18 +3,23 @@
 It computes nothing and has a clock of its own, so a second of its time passes in no time. What it
 charges for a warm call (`warm_seconds`) has, by kernel:
 
-- level 3: a flop rate that ramps up with every size, an exact polynomial in the sizes;
+- several sizes: a flop rate that ramps up with every size, an exact polynomial in the sizes;
 - trsm and trmm besides: a kink, beyond KINK the triangle's rows cost a fraction of what they did;
-- potf2, potrf2: a slow flop rate;
-- trti2: memory-bound, an element is streamed for every two flops.
+- one size, such as potf2: a slow flop rate;
+- trti2: memory-bound, an element is streamed for every two flops;
+- what computes nothing, such as a copy: memory-bound, its words are streamed;
+- alpha = 0: what is overwritten is streamed, and nothing computed.
 
-Operands that are not in its cache cost their traffic on top.
+Complex flops count four times. A vector that is a row costs a cache line an entry besides. Operands
+that are not in its cache cost their traffic on top.
 """
 
 import errno
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +29,8 @@ from .backend import Overhead
 from .call import Call, View
 from .counters import SOFTWARE, Counters, refusal
 from .errors import UsageError
+from .expression import parse
+from .kernel import flop_factor
 from .program import Buffer, Operation, Records, lanes_of, unrolled
 from .raw import Shape
 from .setup import Cache, Library, Machine, Setup
@@ -35,6 +42,7 @@ BEYOND_KINK = 0.6
 CALL_SECONDS = 4e-7
 UNBLOCKED_FLOPS_PER_SECOND = 2.5e9
 MEMORY_BYTES_PER_SECOND = 8e9
+CACHE_LINE_BYTES = 64
 CACHE_BYTES = 32 << 20
 PAGE_BYTES = 4096
 BRANCH_SECONDS = 3.4e-6
@@ -83,8 +91,7 @@ QUIET = Disturbances()
 ORDINARY = Disturbances(jitter=0.005, outliers=0.002, busy_seconds=1.5)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """The record of one operation, in the order of `Records`."""
 
     start: float
@@ -167,7 +174,7 @@ class SimulatedBackend:
             if isinstance(operation, program.Parallel):
                 rows += [_Row(self.now)] * sum(map(len, operation.lanes))
         counted = np.zeros((len(rows), len(self._counters.events)), dtype=np.int64)
-        columns = np.array([astuple(row) for row in rows], dtype=np.float64).reshape(-1, 8).T
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 8).T
         start, seconds, branch, clock, halt = columns[:5]
         switches, faults, cpu = columns[5:].astype(np.int64)
         return Records(start, seconds, branch, clock, halt, switches, faults, cpu, counted)
@@ -240,16 +247,20 @@ class SimulatedBackend:
 
     def warm_seconds(self, call: Call) -> float:
         """The undisturbed time of a call whose operands are cached."""
-        sizes = call.sizes
-        speed = self.setup.threads**0.9 * (2.0 if self.setup.dtype == "s" else 1.0)
-        if min(sizes.values(), default=1) == 0:
+        if min(call.sizes.values(), default=1) == 0:
             return CALL_SECONDS
-        if call.kernel.name == "trti2":
-            return float(CALL_SECONDS + call.flops / 2 * self.setup.item_bytes / MEMORY_BYTES_PER_SECOND)
+        streamed = _streamed_bytes(call, self.setup)
+        seconds = self._computing_seconds(call) if streamed is None else streamed / MEMORY_BYTES_PER_SECOND
+        return float(CALL_SECONDS + seconds + CACHE_LINE_BYTES * _row_entries(call) / MEMORY_BYTES_PER_SECOND)
+
+    def _computing_seconds(self, call: Call) -> float:
+        """What the flops of a call take."""
+        flops, sizes = call.flops * flop_factor(self.setup.dtype), call.sizes.values()
         if len(sizes) == 1:
-            return float(CALL_SECONDS + call.flops / UNBLOCKED_FLOPS_PER_SECOND)
-        ramp = 1.0 + sum(RAMP / size for size in sizes.values())
-        return float(CALL_SECONDS + call.flops * ramp * _kink(call) / (PEAK_FLOPS_PER_SECOND * speed))
+            return float(flops / UNBLOCKED_FLOPS_PER_SECOND)
+        speed = self.setup.threads**0.9 * (2.0 if self.setup.dtype in "sc" else 1.0)
+        ramp = 1.0 + sum(RAMP / size for size in sizes)
+        return float(flops * ramp * _kink(call) / (PEAK_FLOPS_PER_SECOND * speed))
 
     def _call_seconds(self, call: Call) -> float:
         disturbances = self._disturbances
@@ -294,6 +305,30 @@ class SimulatedBackend:
             self._shared = not self._shared
             mean = self._disturbances.busy_seconds if self._shared else self._disturbances.free_seconds
             self._state_ends += self._random.exponential(mean)
+
+
+def _streamed_bytes(call: Call, setup: Setup) -> float | None:
+    """What a call streams that memory limits; None if flops limit it."""
+    if call.kernel.name == "trti2":
+        return float(call.flops / 2 * setup.item_bytes)
+    if not _computes(call.kernel.flops, call.kernel.sizes, tuple(call.flags.items())):
+        return float(call.byte_count(setup.dtype))
+    if call.scalars.get("alpha") == 0:
+        return float(sum(int(view.rows) * int(view.columns) for view in call.overwritten) * setup.item_bytes)
+    return None
+
+
+@cache
+def _computes(flops: str, sizes: tuple[str, ...], flags: tuple[tuple[str, str | int], ...]) -> bool:
+    """Whether flops are counted in a case: at sizes that are large, and different, so that nothing cancels."""
+    large = {name: 1000 + i for i, name in enumerate(sizes)}
+    return bool(parse(flops).evaluate({**dict(flags), **large}))
+
+
+def _row_entries(call: Call) -> int:
+    """Entries of vectors that are rows of a matrix: no two of them share a cache line."""
+    vectors = (call.views[name] for name in call.kernel.vectors)
+    return sum(int(view.rows) * int(view.columns) for view in vectors if view.increment != 1)
 
 
 def _kink(call: Call) -> float:

@@ -89,6 +89,7 @@ def test_every_role_can_be_declared(tmp_path: Path) -> None:
     words = "m"
     returns = "value real"
     names = {z = "dzevery"}
+    requires = ["kl <= m"]
     """
     (kernel,) = declared(tmp_path, text)
     assert kernel.arguments == (
@@ -101,6 +102,7 @@ def test_every_role_can_be_declared(tmp_path: Path) -> None:
     )
     assert kernel.returns == Data("value", "out", "1", "1", kind="real")
     assert (kernel.routine("d"), kernel.routine("z")) == ("devery", "dzevery")
+    assert kernel.requires == ("kl <= m",)
 
 
 HEAD = '[kernel.geadd]\ntypes = "d"\nflops = "n"\nwords = "n"\n'
@@ -126,6 +128,11 @@ def with_argument(text: str) -> str:
         ("[kernel.a]\ntypes = 1\nflops = '0'\nwords = '0'\narguments = []", "types is a text in quotes, got 1"),
         ("[kernel.a]\ntypes = 'q'\nflops = '0'\nwords = '0'\narguments = []", "types must be letters of sdcz, got 'q'"),
         (f"{HEAD}arguments = ['size n']\nnames = {{d = 1}}", "names tells routines by data type, such as .*, got"),
+        (
+            f"{HEAD}arguments = ['size n']\nrequires = 'n <= 3'",
+            r"requires is a list .* \[\"k <= n\"\], got 'n <= 3'",
+        ),
+        (f"{HEAD}arguments = ['size n']\nrequires = ['n']", "it requires 'n', which is no comparison such as k <= n"),
         (
             f"{HEAD}arguments = ['size n']\nreturns = 'a b'",
             r"returns has a kind .*, got 'a b'; write it like \"value real\"",
@@ -182,6 +189,8 @@ TABLES = st.fixed_dictionaries(
         "words": st.sampled_from(["n", "0"]) | st.text(),
         "returns": ARGUMENTS.map(" ".join) | st.integers(),
         "names": st.dictionaries(st.sampled_from(["d", "q"]), st.text(max_size=3)),
+        "requires": st.lists(st.sampled_from(["n <= 3", "n", "k < n", "n < n < n"]) | st.text(), max_size=2)
+        | st.integers(),
         "extra": st.none(),
     },
 )

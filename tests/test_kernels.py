@@ -1,11 +1,12 @@
 """Kernels as data: the catalogue, sizes, counts, declarations and calls that are refused."""
 
+import itertools
 from typing import Any
 
 import pytest
 from kernels.cases import calls_of
 
-from blascast.sampler.call import View, bind
+from blascast.sampler.call import View, bind, flags_of_case
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Data, Flag, Inc, Integer, Kernel, Ld, Option, Size, Work
 from blascast.sampler.kernels import KERNELS, find_kernel, register
@@ -78,6 +79,26 @@ LAPACK = {
 }
 
 
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=lambda kernel: kernel.name)
+def test_a_case_tells_its_flags(kernel: Kernel) -> None:
+    for dtype in kernel.types[0], kernel.types[-1]:
+        for call in calls_of(kernel, dtype):
+            assert flags_of_case(kernel, call.case) == call.flags
+
+
+def test_a_case_with_options_of_several_digits() -> None:
+    arguments = (Option("first", (1, -12, 12)), Flag("side", "LR"), Option("second", (3, 34)), Size("n", given=True))
+    kernel = Kernel("wide", "d", arguments, flops="n", words="n")
+    for first, side, second in itertools.product((1, -12, 12), "LR", (3, 34)):
+        assert flags_of_case(kernel, f"{first}{side}{second}") == {"first": first, "side": side, "second": second}
+
+
+@pytest.mark.parametrize("case", ["", "LL", "LLNX 1", "LLNNN 1", "1 LLNN"])
+def test_what_is_no_case(case: str) -> None:
+    with pytest.raises(UsageError, match=r"is no case of kernel trsm, which begins with side \(L\|R\), uplo"):
+        flags_of_case(find_kernel("trsm"), case)
+
+
 def test_the_catalogue_is_complete() -> None:
     wanted = {
         letter + name
@@ -109,11 +130,25 @@ def test_names_are_unique_and_known() -> None:
         ("n", (Size("n"), Option("itype", ()), Data("A", "in", "n", "n")), "needs letters"),
         ("n", (Size("n"), Data("x", "in", "n", "1"), Inc("incy", "y")), "incy belongs to 'y', no operand"),
         ("n", (Size("n"), Integer("lwork", "n"), Work("work", "lwork")), "'lwork', which is no flag, option or size"),
+        ("n < 3", (Size("n"), Data("A", "in", "n", "n")), "'n < 3' is a comparison, not a value"),
     ],
 )
 def test_a_wrong_declaration_is_refused(flops: str, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Kernel("wrong", "d", arguments, flops, "n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("n - k", "kernel wrong: it requires 'n - k', which is no comparison such as k <= n"),
+        ("n == k", "kernel wrong: it requires 'n == k', which is no comparison such as k <= n"),
+        ("k <= q", "kernel wrong: 'k <= q' uses 'q', which is no flag, option or size"),
+    ],
+)
+def test_a_requirement_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Kernel("wrong", "d", (Size("n"), Size("k"), Data("A", "in", "n", "k")), "n", "n", requires=(text,))
 
 
 def test_a_size_that_no_operand_tells() -> None:

@@ -4,6 +4,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import blascast
 
 ROOT = Path(__file__).parent.parent
@@ -22,12 +24,20 @@ def test_every_package_is_listed() -> None:
     assert packages == set(CONFIGURATION["tool"]["setuptools"]["packages"])
 
 
-def test_every_source_of_the_engine_is_listed() -> None:
-    extension = CONFIGURATION["tool"]["setuptools"]["ext-modules"][0]
+@pytest.mark.parametrize("extension", CONFIGURATION["tool"]["setuptools"]["ext-modules"], ids=lambda e: e["name"])
+def test_every_source_of_an_extension_is_listed(extension: dict) -> None:
+    folder = ROOT / Path(extension["sources"][0]).parent
     listed = {Path(name).name for name in extension["sources"] + extension["depends"]}
-    present = {path.name for path in (ROOT / "sampler" / "csrc").glob("*.[ch]")}
+    present = {path.name for path in folder.glob("*.[ch]")}
+    wrapper = "_" + extension["name"].rpartition("._")[2] + "_cffi.c"
     assert present <= listed
-    assert listed - present <= {"_engine_cffi.c"}
+    assert listed - present <= {wrapper}
+
+
+def test_the_text_of_exported_headers_is_installed() -> None:
+    installed = CONFIGURATION["tool"]["setuptools"]["package-data"]["blascast.models"]
+    assert {Path(name).name for name in installed} == {"evaluate.h", "model.h"}
+    assert all((ROOT / "models" / name).exists() for name in installed)
 
 
 def test_type_checkers_see_every_module() -> None:

@@ -37,12 +37,10 @@ from blascast.plots import (
     plot_model_map,
     plot_model_scatter,
 )
-from blascast.plots.saving import save_model_plot
 from blascast.plots.slices import Slice, slices_of
 from blascast.sampler.errors import StoreError, UsageError
 from blascast.sampler.setup import Library, Machine, Setup
 from blascast.sampler.simulated import SimulatedBackend
-from blascast.stored.cases import flags_of
 
 mpl.use("Agg")
 
@@ -243,7 +241,7 @@ def test_the_list_says_once_what_is_alike(full: Path, answer: Answer) -> None:
     out = answer("list")
     assert "Preset: default." in out
     assert "Times are for a core of one's own." in out
-    for absent in ("preset ", "ripple", "core  ", "*"):
+    for absent in ("preset ", "core  ", "*"):
         assert absent not in out
     assert out.count("dpotf2 L") == 1
     assert out.startswith("8 models in ")
@@ -291,7 +289,6 @@ def test_a_model_in_full(full: Path, answer: Answer) -> None:
     assert "Parameters: preset default." in out
     assert f"{model.samples} samples, taken in " in out
     assert "Origin" not in out
-    assert "Ripple" not in out
 
 
 def test_a_model_as_json_is_what_its_file_holds(full: Path, answer: Answer) -> None:
@@ -309,7 +306,7 @@ def test_what_is_unusual_about_a_model(home: Path, answer: Answer) -> None:
     save(home, (D, replace(own, stopped="a whim", samples=1)))
     out = answer("show", "trsm")
     assert "Parameters: the default ones but overfitting 2, bound 0.02." in out
-    assert "padded to the next one by m 0.25, n 1.0 of the way; error there 1.3 %, from 6 points." in out
+    assert "padded to the next one by m 0.25, n 1.00 of the way; error there 1.3 %, from 6 points." in out
     assert "Sampling ended by: a whim." in out
     assert "1 sample, taken in 1.5 s, the last on 2001-09-09." in out
     assert "Origin: imported from afar." in out
@@ -449,8 +446,8 @@ def test_an_imported_model_has_only_a_map(home: Path, tmp_path: Path, answer: An
 def test_plots_that_are_refused(home: Path, tmp_path: Path, refusal: Answer) -> None:
     save(home, (D, TRSM), (D, made_up("gemm", "NN 1 1", ((8, 8, 8), (64, 64, 256)))))
     file = str(tmp_path / "plot.png")
-    assert "must end with .png, .pdf, .svg, got 'plot.jpg'" in refusal("plot", "trsm", "--output", "plot.jpg")
-    assert "cannot be written: No such file" in refusal("plot", "trsm", "--output", "/nowhere/plot.png")
+    assert "a figure must end in .pdf, .png, .svg, got 'plot.jpg'" in refusal("plot", "trsm", "--output", "plot.jpg")
+    assert "a figure needs a folder that exists" in refusal("plot", "trsm", "--output", "/nowhere/plot.png")
     assert "k must be from 8 to 256, where gemm NN 1 1 is modelled, got 999" in refusal(
         "plot", "gemm", "--at", "64,999", "--output", file
     )
@@ -458,7 +455,7 @@ def test_plots_that_are_refused(home: Path, tmp_path: Path, refusal: Answer) -> 
     assert "'bars' is not one of 'map'" in refusal("plot", "trsm", "--kind", "bars", "--output", file)
     assert "Missing option '--output'" in refusal("plot", "trsm")
     with pytest.raises(UsageError, match="a plot must be one of map, scatter, heat, got 'bars'"):
-        save_model_plot(file, "trsm", kinds=["bars"])
+        draw_model(D, TRSM, ["bars"])
 
 
 def test_slices() -> None:
@@ -518,18 +515,12 @@ def test_some_models_are_exported(full: Path, tmp_path: Path, answer: Answer, re
         blascast.export_models(file, format="xml")  # type: ignore[arg-type]
 
 
-def test_a_c_header(
-    home: Path, tmp_path: Path, answer: Answer, refusal: Answer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def c_header(setup: Setup, models: list[Model]) -> str:
-        return f"/* {setup.dtype}: {', '.join(str(model.key) for model in models)} */"
-
-    stub = types.SimpleNamespace(c_header=c_header)
-    monkeypatch.setitem(sys.modules, "blascast.models.c_header", stub)  # type: ignore[arg-type]
+def test_a_c_header(home: Path, tmp_path: Path, answer: Answer, refusal: Answer) -> None:
     save(home, (D, POTF2), (D, TRSM), (S, POTF2))
     file = tmp_path / "models.h"
-    answer("export", "--dtype", "d", "--format", "c", "--output", str(file))
-    assert file.read_text() == "/* d: potf2 L, trsm LLNN -1 */"
+    assert "2 models written" in answer("export", "--dtype", "d", "--format", "c", "--output", str(file))
+    assert "blascast_dpotf2_L(" in (text := file.read_text())
+    assert "blascast_dtrsm_LLNN_minus1(" in text
     message = refusal("export", "--format", "c", "--output", str(file))
     assert "a C header is of one setup, these models are of 2; choose with setup" in message
     assert f"{S.fingerprint[:6]}: simulated 1, s" in message
@@ -594,6 +585,7 @@ BUNDLE = bundle_to_json([(D, POTF2)])
         (BUNDLE.replace('"cpu": "simulated', '"cpu": "\\u001b[31m'), "is no printable text"),
         (BUNDLE.replace('"threads": 1', '"threads": [1]'), "[1] is no integer"),
         (BUNDLE.replace('"potf2"', '"gemmm"'), "holds a model of gemmm L: unknown kernel 'gemmm'"),
+        (BUNDLE.replace('"case": "L"', '"case": " L"'), "holds a model of potf2  L: its case is written 'L'"),
         (BUNDLE.replace('"case": "L"', '"case": "X"'), "holds a model of potf2 X: 'X' is no case of dpotf2"),
         (BUNDLE.replace('"case": "L"', '"case": "../../L"'), "holds a model of potf2 ../../L: '../../L' is no case"),
         (BUNDLE.replace('"dtype": "d"', '"dtype": "c"').replace("potf2", "dot"), "exists for the data types s, d, not"),
@@ -889,16 +881,6 @@ def test_damaged_descriptions_of_setups(full: Path) -> None:
     database.close()
     with pytest.raises(StoreError, match="is corrupt"):
         Store(full).sampled()
-
-
-def test_flags_of_cases() -> None:
-    from blascast.sampler.kernels import find_kernel
-
-    assert flags_of(find_kernel("trsyl"), "NT-1", "d") == {"transA": "N", "transB": "T", "isgn": -1}
-    assert flags_of(find_kernel("axpy"), "other inc 1,1", "d") == {}
-    for case in ("", "LL", "LLNNN 1", "LLNX 1"):
-        with pytest.raises(UsageError, match="is no case of dtrsm, which begins with side uplo transA diag"):
-            flags_of(find_kernel("trsm"), case, "d")
 
 
 def test_every_verb_has_help_with_an_example(answer: Answer) -> None:

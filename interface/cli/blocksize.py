@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from .options import Size, Sizes, setup_options
+from .options import Size, Sizes, answer_options
 from .output import progress_bar, show
 
 
@@ -12,8 +12,8 @@ from .output import progress_bar, show
 @click.argument("operation")
 @click.option("--variant", type=Size(), required=True, help="Number of the variant.")
 @click.option("--n", type=Sizes(), required=True, help="Matrix sizes: N, N,N or FIRST:LAST:STEP.")
-@setup_options
-def blocksize(operation: str, variant: int, n: tuple[int, ...], as_json: bool, **setup: Any) -> None:
+@answer_options
+def blocksize(operation: str, variant: int, n: tuple[int, ...], as_json: bool, **options: Any) -> None:
     """Find the best block size of a variant of OPERATION (cholesky, trinv).
 
     Prints for every n the best block size, the range within 1 % of it, and the gain over block
@@ -27,5 +27,5 @@ def blocksize(operation: str, variant: int, n: tuple[int, ...], as_json: bool, *
     from ..blocksizes import blocksize as answer
 
     with progress_bar() as on_progress:
-        report = answer(operation, variant, n, on_progress=on_progress, **setup)
+        report = answer(operation, variant, n, on_progress=on_progress, **options)
     show(report, as_json)

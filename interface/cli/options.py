@@ -1,62 +1,30 @@
 """Options that verbs share, and sizes as text."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
+from blascast.models.outside import Outside
+from blascast.models.parameters import PRESETS, Parameters
+from blascast.models.parameters import preset as parameters_of
 from blascast.predictors.configurations import check_size
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import TYPES
 
 F = TypeVar("F", bound=Callable[..., Any])
+Verb: TypeAlias = Callable[..., Any]
 MOST_SIZES = 10_000
+
+_OF_A_SOURCE = ("library", "dtype", "threads", "models", "outside")
 
 _LIBRARIES = (
     "A name that 'blascast libraries' lists, a path, LAPACK+BLAS (reference+blis: the LAPACK of reference on the BLAS "
     "of blis), or simulated."
 )
-
-
-def library_options(function: F) -> F:
-    """--library, --threads and --json."""
-    return _decorated(
-        function,
-        click.option("--library", default="scipy", show_default=True, help=_LIBRARIES),
-        click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library."),
-    )
-
-
-def setup_options(function: F) -> F:
-    """--library, --dtype, --threads and --json."""
-    return _decorated(
-        function,
-        click.option("--library", default="scipy", show_default=True, help=_LIBRARIES),
-        click.option("--dtype", type=click.Choice(TYPES), default="d", show_default=True, help="Data type."),
-        click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library."),
-    )
-
-
-def setup_filters(function: F) -> F:
-    """The same options, none of them chosen by default."""
-    return _decorated(
-        function,
-        click.option("--library", show_default="all", help=_LIBRARIES),
-        click.option("--dtype", type=click.Choice(TYPES), show_default="all", help="Data type."),
-        click.option("--threads", type=Size(), show_default="all", help="Threads of the library."),
-    )
-
-
-def json_option(function: F) -> F:
-    """--json."""
-    option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds.")
-    return option(function)
-
-
-def _decorated(function: F, *options: Callable[[F], F]) -> F:
-    for option in (json_option, *reversed(options)):
-        function = option(function)
-    return function
 
 
 class Size(click.ParamType[int]):
@@ -67,6 +35,152 @@ class Size(click.ParamType[int]):
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
         """The integer, or a usage error."""
         return value if isinstance(value, int) else parse_size(str(value), _label(parameter))
+
+
+_LIBRARY = click.option("--library", default="scipy", show_default=True, help=_LIBRARIES)
+_DTYPE = click.option("--dtype", type=click.Choice(TYPES), default="d", show_default=True, help="Data type.")
+_THREADS = click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library.")
+_PRESET = click.option(
+    "--preset",
+    type=click.Choice(list(PRESETS)),
+    show_default="default",
+    help="Parameters of models; 'blascast models build --help' lists them.",
+)
+_SET = click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="Another value of one of them.")
+_MODELS = click.option("--models", metavar="FINGERPRINT", help="Answer from the stored models of that setup alone.")
+_OUTSIDE = click.option(
+    "--outside",
+    type=click.Choice(get_args(Outside)),
+    show_default="error",
+    help="What becomes of sizes that stored models were not built for.",
+)
+
+
+def library_options(function: F) -> F:
+    """--library, --threads and --json."""
+    return _decorated(function, _LIBRARY, _THREADS)
+
+
+def one_library_option(function: F) -> F:
+    """--library."""
+    return _LIBRARY(function)
+
+
+def libraries_option(function: F) -> F:
+    """--library, once or more."""
+    text = f"{_LIBRARIES} May be given more than once."
+    option: Callable[[F], F] = click.option(
+        "--library", multiple=True, default=("scipy",), show_default=True, help=text
+    )
+    return option(function)
+
+
+def setup_options(function: F) -> F:
+    """--library, --dtype, --threads and --json."""
+    return _decorated(function, _LIBRARY, _DTYPE, _THREADS)
+
+
+def building_options(function: Verb) -> Verb:
+    """The same, and --preset and --set, which become `parameters`."""
+    return _decorated(_with_parameters(function), _LIBRARY, _DTYPE, _THREADS, _PRESET, _SET)
+
+
+def source_options(function: Verb) -> Verb:
+    """The options of setups, or --models and --outside; only those that are given are passed on."""
+    return _decorated(_only_given(function), _LIBRARY, _DTYPE, _THREADS, _MODELS, _OUTSIDE)
+
+
+def answer_options(function: Verb) -> Verb:
+    """All of these."""
+    options = (_LIBRARY, _DTYPE, _THREADS, _PRESET, _SET, _MODELS, _OUTSIDE)
+    return _decorated(_only_given(_with_parameters(function)), *options)
+
+
+def setup_filters(function: F) -> F:
+    """The options of setups, none of them chosen by default."""
+    return _decorated(
+        function,
+        click.option("--library", show_default="all", help=_LIBRARIES),
+        click.option("--dtype", type=click.Choice(TYPES), show_default="all", help="Data type."),
+        click.option("--threads", type=Size(), show_default="all", help="Threads of the library."),
+    )
+
+
+def _with_parameters(function: Verb) -> Verb:
+    """With `parameters` instead of a preset and settings; None if neither is given."""
+
+    @wraps(function)
+    def verb(*arguments: Any, preset: str | None, settings: tuple[str, ...], **options: Any) -> Any:
+        named = parse_named(settings, "--set", "NAME=VALUE")
+        chosen = parameters_of(preset or "default", **named) if preset or settings else None
+        return function(*arguments, parameters=chosen, **options)
+
+    return verb
+
+
+def _only_given(function: Verb) -> Verb:
+    """Without the setup's options that have their default: stored models of a setup go with none of them."""
+
+    @wraps(function)
+    def verb(*arguments: Any, **options: Any) -> Any:
+        source = click.get_current_context().get_parameter_source
+        left = [name for name in _OF_A_SOURCE if source(name) is ParameterSource.DEFAULT]
+        return function(*arguments, **{name: value for name, value in options.items() if name not in left})
+
+    return verb
+
+
+def json_option(function: F) -> F:
+    """--json."""
+    option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="Print JSON, times in seconds.")
+    return option(function)
+
+
+def _decorated(function: F, *options: Callable[[F], F]) -> F:
+    """The function with options that are listed in this order, and --json."""
+    for option in (json_option, *reversed(options)):
+        function = option(function)
+    return function
+
+
+def presets_table() -> str:
+    """All parameters of all presets, for the end of a help page."""
+    cells = [["parameter", *PRESETS]]
+    cells += [[field.name, *(_shown(getattr(p, field.name)) for p in PRESETS.values())] for field in fields(Parameters)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return "\b\nParameters and their presets:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class Ranges(click.ParamType[dict[str, int | tuple[int, int]]]):
+    """What a model is built for: ``m=24:536,n=64``, a range (both ends included) or a number for each size."""
+
+    name = "NAME=LOWEST:HIGHEST,..."
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> dict[str, int | tuple[int, int]]:
+        """Numbers by the names of sizes, or a usage error."""
+        return value if isinstance(value, dict) else parse_ranges(str(value), _label(parameter))
+
+
+class Points(click.ParamType[dict[str, tuple[int, ...]]]):
+    """What is to be estimated: ``m=64,n=100:500:100``, a number or FIRST:LAST:STEP for each size."""
+
+    name = "NAME=SIZES,..."
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> dict[str, tuple[int, ...]]:
+        """Numbers by the names of sizes, or a usage error."""
+        if isinstance(value, dict):
+            return value
+        named = parse_named(str(value).split(","), _label(parameter), "NAME=SIZES, with commas between")
+        return {name: parse_sizes(sizes, name) for name, sizes in named.items()}
 
 
 class Sizes(click.ParamType[tuple[int, ...]]):
@@ -122,3 +236,49 @@ def parse_sizes(text: str, label: str = "sizes") -> tuple[int, ...]:
         else:
             raise UsageError(f"{label} must be N or FIRST:LAST:STEP with FIRST <= LAST, got {part!r}")
     return tuple(sorted(sizes))
+
+
+def parse_ranges(text: str, label: str = "sizes") -> dict[str, int | tuple[int, int]]:
+    """Lowest and highest values, or single ones, by name.
+
+    Raises
+    ------
+    UsageError
+        If the text is not in the form.
+
+    Examples
+    --------
+    >>> parse_ranges("m=24:536,n=64")
+    {'m': (24, 536), 'n': 64}
+    """
+    ranges: dict[str, int | tuple[int, int]] = {}
+    for name, value in parse_named(text.split(","), label, "NAME=LOWEST:HIGHEST, with commas between").items():
+        bounds = [parse_size(bound, name) for bound in value.split(":")]
+        if len(bounds) > 2:
+            raise UsageError(f"{name} must be LOWEST:HIGHEST or a single size, got {value!r}")
+        ranges[name] = bounds[0] if len(bounds) == 1 else (bounds[0], bounds[1])
+    return ranges
+
+
+def parse_named(parts: Iterable[str], label: str, form: str) -> dict[str, str]:
+    """What follows each name in texts such as ``name=value``.
+
+    Raises
+    ------
+    UsageError
+        If one is not in the form, or names something again.
+
+    Examples
+    --------
+    >>> parse_named(["m=24:536", " n = 64"], "--sizes", "NAME=SIZE")
+    {'m': '24:536', 'n': '64'}
+    """
+    named: dict[str, str] = {}
+    for part in parts:
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if not (name and value):
+            raise UsageError(f"{label} must be {form}, got {part!r}")
+        if name in named:
+            raise UsageError(f"{label} must give {name} once, got {named[name]} and {value}")
+        named[name] = value
+    return named

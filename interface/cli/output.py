@@ -52,7 +52,7 @@ def progress_bar() -> Iterator[OnProgress]:
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} samples, {task.fields[left]} left,"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} {task.fields[unit]}, {task.fields[left]} left,"),
         TimeElapsedColumn(),
         TextColumn("so far"),
         console=console,
@@ -60,10 +60,11 @@ def progress_bar() -> Iterator[OnProgress]:
         disable=not console.is_terminal,
     )
     with bar:
-        task = bar.add_task("starting", total=None, left="?", visible=False)
+        task = bar.add_task("starting", total=None, left="?", unit="samples", visible=False)
 
         def on_progress(step: Step) -> None:
-            left = f"{step.seconds_left:.0f} s"
-            bar.update(task, description=step.label, completed=step.done, total=step.total, left=left, visible=True)
+            left, unit = f"{step.seconds_left:.0f} s", step.unit
+            done, total = step.done, step.total
+            bar.update(task, description=step.label, completed=done, total=total, left=left, unit=unit, visible=True)
 
         yield on_progress

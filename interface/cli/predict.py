@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from .options import Size, setup_options
+from .options import Size, answer_options
 from .output import progress_bar, show
 
 
@@ -14,8 +14,8 @@ from .output import progress_bar, show
 @click.option("--n", type=Size(), required=True, help="Matrix size.")
 @click.option("--b", type=Size(), required=True, help="Block size.")
 @click.option("--breakdown", is_flag=True, help="List what each kernel contributes.")
-@setup_options
-def predict(operation: str, variant: int, n: int, b: int, breakdown: bool, as_json: bool, **setup: Any) -> None:
+@answer_options
+def predict(operation: str, variant: int, n: int, b: int, breakdown: bool, as_json: bool, **options: Any) -> None:
     """Predict the run time of one variant of OPERATION (cholesky, trinv).
 
     \b
@@ -26,5 +26,5 @@ def predict(operation: str, variant: int, n: int, b: int, breakdown: bool, as_js
     from ..prediction import predict as answer
 
     with progress_bar() as on_progress:
-        report = answer(operation, variant, n, b, breakdown=breakdown, on_progress=on_progress, **setup)
+        report = answer(operation, variant, n, b, breakdown=breakdown, on_progress=on_progress, **options)
     show(report, as_json)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from .options import Size, setup_options
+from .options import Size, answer_options
 from .output import progress_bar, show
 
 
@@ -13,8 +13,8 @@ from .output import progress_bar, show
 @click.option("--n", type=Size(), required=True, help="Matrix size.")
 @click.option("--b", type=Size(), help="Block size for all; by default each variant has its own best.")
 @click.option("--verify", is_flag=True, help="Measure the ranked variants too, interleaved.")
-@setup_options
-def rank(operation: str, n: int, b: int | None, verify: bool, as_json: bool, **setup: Any) -> None:
+@answer_options
+def rank(operation: str, n: int, b: int | None, verify: bool, as_json: bool, **options: Any) -> None:
     """Rank the variants of OPERATION (cholesky, trinv) by predicted run time.
 
     Variants of one class cannot be told apart: their difference is within model error and noise.
@@ -29,5 +29,5 @@ def rank(operation: str, n: int, b: int | None, verify: bool, as_json: bool, **s
     from ..ranking import rank as answer
 
     with progress_bar() as on_progress:
-        report = answer(operation, n, b=b, verify=verify, on_progress=on_progress, **setup)
+        report = answer(operation, n, b=b, verify=verify, on_progress=on_progress, **options)
     show(report, as_json)

@@ -11,12 +11,13 @@ from blascast.models.domain import STEP
 from blascast.models.piecewise import Model, Piece
 from blascast.models.summary import MEDIAN
 from blascast.predictors.prediction import FloatArray
+from blascast.sampler.call import flags_of_case
 from blascast.sampler.kernel import flop_factor
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import Setup
 
-from ..stored.cases import flags_of
-from ..stored.selection import counted, named
+from ..report import counted
+from ..stored.selection import named
 from ..stored.showing import size_names
 from .axes import marker_size, new_axes, new_figure, scale_sizes
 from .observed import Observed, observed_points
@@ -244,7 +245,7 @@ def _signed_colours(errors: FloatArray) -> "ScalarMappable":
 def _amounts(setup: Setup, model: Model, sizes: npt.NDArray[np.int64]) -> tuple[FloatArray, str]:
     """What calls compute, in units of 1e9 flops, or move, in GB; and what it is per second."""
     kernel = find_kernel(model.key.kernel)
-    values = {**flags_of(kernel, model.key.case, setup.dtype), **dict(zip(kernel.sizes, sizes.T, strict=True))}
+    values = {**flags_of_case(kernel, model.key.case), **dict(zip(kernel.sizes, sizes.T, strict=True))}
     flops = flop_factor(setup.dtype) * np.broadcast_to(kernel.flop_count(values), len(sizes))
     if (flops > 0).any():
         return flops / 1e9, "performance [GFLOP/s]"

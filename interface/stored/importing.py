@@ -8,14 +8,15 @@ from pathlib import Path
 
 from blascast.models.bundle import check_distinct, entries_from_json
 from blascast.models.piecewise import ModelKey
+from blascast.models.sampling import case_named
 from blascast.models.store import Store
 from blascast.sampler.errors import BlascastError, StoreError, UsageError
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import Setup
 
-from .cases import flags_of
+from ..report import counted
 from .done import Done
-from .selection import Entry, counted, listed, named
+from .selection import Entry, listed, named
 
 
 def import_models(
@@ -105,6 +106,7 @@ def _marked(path: Path) -> list[Entry]:
 def _check_kernel(setup: Setup, key: ModelKey, sizes: int) -> None:
     """Refuses a model of a kernel, case or number of sizes that are not known here."""
     kernel = find_kernel(key.kernel)
-    flags_of(kernel, key.case, setup.dtype)
+    if (name := case_named(kernel, key.case, setup.dtype).name) != key.case:
+        raise UsageError(f"its case is written {name!r}")
     if len(kernel.sizes) != sizes:
         raise UsageError(f"the kernel has {counted(len(kernel.sizes), 'size')} here, the model {sizes}")

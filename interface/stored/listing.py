@@ -10,8 +10,8 @@ from blascast.models.piecewise import Model
 from blascast.models.store import Store
 from blascast.sampler.setup import Setup
 
-from ..report import Column, Report, core_sentence, percent, setup_json
-from .selection import SHORT, Entry, Filters, Selection, counted, named, setup_lines
+from ..report import Column, Report, core_sentence, counted, percent, setup_json
+from .selection import SHORT, Entry, Filters, Selection, named, setup_lines
 
 
 @dataclass(frozen=True, eq=False, repr=False)

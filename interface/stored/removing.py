@@ -9,8 +9,9 @@ from blascast.models.store import Store
 from blascast.sampler.errors import UsageError
 from blascast.sampler.setup import Setup
 
+from ..report import counted
 from .done import Done
-from .selection import Filters, Selection, counted, listed, named
+from .selection import Filters, Selection, listed, named
 
 Case: TypeAlias = tuple[Setup, ModelKey]
 

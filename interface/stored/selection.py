@@ -192,11 +192,6 @@ def listed(names: Sequence[str], separator: str) -> str:
     return separator.join([*names[:_MOST_LISTED], *more])
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things: ``"1 model"``, ``"2 models"``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def _kernels(name: str) -> list[str]:
     """The kernels that a name may stand for: that of a kernel, or of a routine, known here or not."""
     spelled = _spelled(name)

@@ -44,7 +44,8 @@ class Queue:
         self._costs = [0.0] * len(jobs)
         self._begun = [0] * len(jobs)
         self.seconds_spent = 0.0
-        self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
+        flops = np.array([job.flops for job in jobs])
+        self._guess = FIRST_GUESS_SECONDS + 2 * flops / FIRST_GUESS_FLOPS_PER_SECOND
         self._targets = [repetitions.least for repetitions in wanted]
         self._fresh = list(self._targets)  # repetitions that are still to be taken for the first time
         self._open = set(range(len(jobs)))
@@ -53,21 +54,24 @@ class Queue:
         self.floor = float("inf")
         self._clocks: list[float | None] = [None] * len(jobs)
         self._longest_halts: list[float | None] = [None] * len(jobs)
-        self.waiting = self._shuffled([i for i, target in enumerate(self._targets) for _ in range(target)])
+        self._wait([i for i, target in enumerate(self._targets) for _ in range(target)])
 
-    def _shuffled(self, indices: list[int]) -> list[int]:
-        return [indices[i] for i in self._random.permutation(len(indices))]
+    def _wait(self, indices: list[int]) -> None:
+        """Lets repetitions wait in random order."""
+        self.waiting = [indices[i] for i in self._random.permutation(len(indices))]
+        self._waits = np.bincount(indices, minlength=len(self.jobs))
 
     @property
     def seconds_waiting(self) -> float:
         """Estimated time of what waits."""
-        return sum(self._guess[index] for index in self.waiting)
+        return float(self._waits @ self._guess)
 
     def next_chunk(self) -> list[int]:
         """Takes repetitions worth about CHUNK_SECONDS off the queue, at least one."""
         chunk, seconds = [self.waiting.pop()], 0.0
         while self.waiting and (seconds := seconds + self._guess[chunk[-1]]) < CHUNK_SECONDS:
             chunk.append(self.waiting.pop())
+        np.subtract.at(self._waits, chunk, 1)
         return chunk
 
     def begin(self, index: int) -> tuple[Operation, ...]:
@@ -80,7 +84,7 @@ class Queue:
         self._open -= set(failed)
         for index in failed:
             self._targets[index] = len(self.samples[index])
-        self.waiting = [index for index in (*self.waiting, *rest) if index not in failed]
+        self._wait([index for index in (*self.waiting, *rest) if index not in failed])
 
     def add(self, index: int, sample: Sample, seconds: float) -> None:
         """Keeps a sample, and what its repetition took as the next estimate."""
@@ -127,7 +131,7 @@ class Queue:
             if missing == 0:
                 self._open.remove(index)
             waiting += [index] * missing
-        self.waiting = self._shuffled(waiting)
+        self._wait(waiting)
         return bool(waiting)
 
     def _missing(self, index: int) -> int:

@@ -3,7 +3,7 @@
 from ..kernel import Flag, Kernel, Work
 from .arguments import ALPHA, BETA, M, N, matrix, number
 
-_PART = Flag("uplo", "LUA")
+_PART = Flag("uplo", "ALU")
 _STEPS = "min(m, n)"
 _ENTRIES = f"m * n if uplo == 'A' else (m if uplo == 'L' else n) * {_STEPS} - {_STEPS} * ({_STEPS} - 1) / 2"
 

@@ -8,6 +8,7 @@ _BANDWIDTH = Size("k", given=True)
 _PACKED = "n * (n + 1) // 2"
 _HALF = "n * (n + 1) / 2"
 _BAND = "n * (k + 1)"  # words of a band: its corners are stored
+_WITHIN = ("k <= n",)  # further diagonals would lie outside the matrix; flops are not counted for them
 
 _OPERAND = vector("x", "in", "n if trans == 'N' else m")
 _RESULT = vector("y", "inout", "m if trans == 'N' else n")
@@ -35,6 +36,7 @@ GBMV = Kernel(
     " - max(m - kl - 1, 0) * max(m - kl, 0) + max(m - n - kl - 1, 0) * max(m - n - kl, 0)"
     " - max(n - ku - 1, 0) * max(n - ku, 0) + max(n - m - ku - 1, 0) * max(n - m - ku, 0)",
     words=f"n * (kl + ku + 1) + {_VECTOR_WORDS}",
+    requires=("kl <= m", "ku <= n"),
 )
 
 _MATRIX, _MATRIX_CHANGED = matrix("A", "in", "n", "n"), matrix("A", "inout", "n", "n")
@@ -42,7 +44,7 @@ _BAND_MATRIX = matrix("A", "in", "k + 1", "n")
 _PACKED_MATRIX, _PACKED_MATRIX_CHANGED = column("A", "in", _PACKED), column("A", "inout", _PACKED)
 _X, _Y, _Y_CHANGED = vector("x", "in", "n"), vector("y", "in", "n"), vector("y", "inout", "n")
 _UPDATED = (*_X, BETA, *_Y_CHANGED)
-_BAND_FLOPS = "2 * n * (2 * k + 1) - 2 * k * (k + 1)"  # for k < n
+_BAND_FLOPS = "2 * n * (2 * k + 1) - 2 * k * (k + 1)"
 
 _SYMV_ARGUMENTS = (UPLO, N, ALPHA, *_MATRIX, *_UPDATED)
 _SBMV_ARGUMENTS = (UPLO, N, _BANDWIDTH, ALPHA, *_BAND_MATRIX, *_UPDATED)
@@ -51,8 +53,8 @@ _SPMV_ARGUMENTS = (UPLO, N, ALPHA, _PACKED_MATRIX, *_UPDATED)
 # y := alpha A x + beta y, A symmetric (s) or Hermitian (h), in full, band (b) or packed (p) storage
 SYMV = Kernel("symv", types="sd", arguments=_SYMV_ARGUMENTS, flops="2 * n ** 2", words=f"{_HALF} + 3 * n")
 HEMV = Kernel("hemv", types="cz", arguments=_SYMV_ARGUMENTS, flops="2 * n ** 2", words=f"{_HALF} + 3 * n")
-SBMV = Kernel("sbmv", types="sd", arguments=_SBMV_ARGUMENTS, flops=_BAND_FLOPS, words=f"{_BAND} + 3 * n")
-HBMV = Kernel("hbmv", types="cz", arguments=_SBMV_ARGUMENTS, flops=_BAND_FLOPS, words=f"{_BAND} + 3 * n")
+SBMV = Kernel("sbmv", "sd", _SBMV_ARGUMENTS, flops=_BAND_FLOPS, words=f"{_BAND} + 3 * n", requires=_WITHIN)
+HBMV = Kernel("hbmv", "cz", _SBMV_ARGUMENTS, flops=_BAND_FLOPS, words=f"{_BAND} + 3 * n", requires=_WITHIN)
 SPMV = Kernel("spmv", types="sd", arguments=_SPMV_ARGUMENTS, flops="2 * n ** 2", words=f"{_HALF} + 3 * n")
 HPMV = Kernel("hpmv", types="cz", arguments=_SPMV_ARGUMENTS, flops="2 * n ** 2", words=f"{_HALF} + 3 * n")
 
@@ -63,16 +65,16 @@ _TBMV_ARGUMENTS = (
     *_X_CHANGED,
 )
 _TPMV_ARGUMENTS = (UPLO, TRANS, DIAG, N, column("A", "in", _PACKED, "packed triangular"), *_X_CHANGED)
-_TBMV_FLOPS = "n * (2 * k + 1) - k * (k + 1)"  # for k < n
+_TBMV_FLOPS = "n * (2 * k + 1) - k * (k + 1)"
 
 # x := op(A) x, A triangular, in full, band or packed storage
 TRMV = Kernel("trmv", types="sdcz", arguments=_TRMV_ARGUMENTS, flops="n ** 2", words=f"{_HALF} + 2 * n")
-TBMV = Kernel("tbmv", types="sdcz", arguments=_TBMV_ARGUMENTS, flops=_TBMV_FLOPS, words=f"{_BAND} + 2 * n")
+TBMV = Kernel("tbmv", "sdcz", _TBMV_ARGUMENTS, flops=_TBMV_FLOPS, words=f"{_BAND} + 2 * n", requires=_WITHIN)
 TPMV = Kernel("tpmv", types="sdcz", arguments=_TPMV_ARGUMENTS, flops="n ** 2", words=f"{_HALF} + 2 * n")
 
 # x := op(A)^-1 x, A triangular, in full, band or packed storage
 TRSV = Kernel("trsv", types="sdcz", arguments=_TRMV_ARGUMENTS, flops="n ** 2", words=f"{_HALF} + 2 * n")
-TBSV = Kernel("tbsv", types="sdcz", arguments=_TBMV_ARGUMENTS, flops=_TBMV_FLOPS, words=f"{_BAND} + 2 * n")
+TBSV = Kernel("tbsv", "sdcz", _TBMV_ARGUMENTS, flops=_TBMV_FLOPS, words=f"{_BAND} + 2 * n", requires=_WITHIN)
 TPSV = Kernel("tpsv", types="sdcz", arguments=_TPMV_ARGUMENTS, flops="n ** 2", words=f"{_HALF} + 2 * n")
 
 _GER_ARGUMENTS = (M, N, ALPHA, *vector("x", "in", "m"), *_Y, *matrix("A", "inout", "m", "n"))

@@ -39,6 +39,7 @@ GEQRT2 = Kernel(
     arguments=(M, N, *_A, *matrix("T", "out", "n", "n"), INFO),
     flops=f"{_FLOPS} + n * (n - 1) * (3 * m - n - 1) / 3",
     words="2 * m * n + n * (n + 1) / 2",
+    requires=("n <= m",),
 )
 GEQRT = Kernel(
     "geqrt",
@@ -46,6 +47,7 @@ GEQRT = Kernel(
     arguments=(M, N, NB, *_A, *matrix("T", "out", "nb", _STEPS), Work("work", "nb * n"), INFO),
     flops=f"{_FLOPS} + nb * {_STEPS} * (m - {_STEPS} / 2 + nb / 6)",
     words=f"2 * m * n + nb * {_STEPS}",
+    requires=("nb <= m", "nb <= n"),
 )
 
 # T := such that I - V T V^H is the product of k reflectors of order n (storev C: V is n x k, R: V^H is k x n)
@@ -59,6 +61,7 @@ LARFT = Kernel(
     ),
     flops="k * (k - 1) * (3 * n - k - 1) / 3",
     words="n * k + k * (k + 1) / 2",
+    requires=("k <= n",),
 )
 
 # C := op(H) C (side L) or C op(H), H = I - V T V^H
@@ -78,6 +81,7 @@ LARFB = Kernel(
     ),
     flops="n * k * (4 * m - k - 1) if side == 'L' else m * k * (4 * n - k - 1)",
     words=f"({MATRIX_SIDE}) * k + k * (k + 1) / 2 + 2 * m * n",
+    requires=(f"k <= ({MATRIX_SIDE})",),
 )
 
 # A := the first n columns of Q, given as k reflectors
@@ -91,6 +95,7 @@ ORGQR = Kernel(
     flops="4 * m * n * k - 2 * (m + n) * k ** 2 + 4 * k ** 3 / 3 + 3 * n * k - m * k - k ** 2 - 4 * k / 3",
     words="m * k + m * n",
     names={"c": "cungqr", "z": "zungqr"},
+    requires=("n <= m", "k <= n"),
 )
 
 # C := op(Q) C (side L) or C op(Q), Q given as k reflectors
@@ -105,4 +110,5 @@ ORMQR = Kernel(
     " else 4 * m * n * k - 2 * m * k ** 2 + 2 * m * k + n * k - k ** 2 / 2 + k / 2",
     words=f"({MATRIX_SIDE}) * k + 2 * m * n",
     names={"c": "cunmqr", "z": "zunmqr"},
+    requires=(f"k <= ({MATRIX_SIDE})",),
 )

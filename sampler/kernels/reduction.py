@@ -38,6 +38,7 @@ LATRD = Kernel(
     arguments=(UPLO, N, NB, *_SQUARE, _OFF_DIAGONAL, _TAU, *matrix("W", "out", "n", "nb")),
     flops="2 * n ** 2 * nb + 4 * n * nb ** 2 - 10 * nb ** 3 / 3",
     words="n * (n + 1) / 2 + 2 * n * nb",
+    requires=("nb <= n",),
 )
 
 _STEPS = "min(m, n)"
@@ -79,6 +80,7 @@ LABRD = Kernel(
     ),
     flops="4 * m * n * nb + 4 * (m + n) * nb ** 2 - 20 * nb ** 3 / 3",
     words="m * n + 2 * (m + n) * nb",
+    requires=("nb <= m", "nb <= n"),
 )
 
 _HESSENBERG = (N, Integer("ilo", "1"), Integer("ihi", "n"), *_SQUARE, _TAU)

@@ -1,0 +1,47 @@
+"""Opens what a question gets its models from."""
+
+from typing import Unpack
+
+from blascast.models.outside import Outside
+from blascast.sampler.errors import UsageError
+
+from .archive import Archive
+from .session import Session, SessionOptions
+from .source import Source
+
+
+class AnswerOptions(SessionOptions, total=False):
+    """What a question about an algorithm may add: also the parameters of `Archive`."""
+
+    models: str | None
+    outside: Outside | None
+
+
+def open_source(models: str | None = None, outside: Outside | None = None, **options: Unpack[SessionOptions]) -> Source:
+    """A session with a library; or, given the fingerprint of a setup, its stored models as they are.
+
+    Parameters
+    ----------
+    models : str, optional
+        Fingerprint of a setup, or its first digits.
+    outside : str, optional
+        Only with `models`: what becomes of calls outside their domains, by default ``"error"``.
+    **options
+        The parameters of `Session`. With `models` only `home` means anything.
+
+    Raises
+    ------
+    UsageError, LibraryError, StoreError
+        If the options contradict each other, or the source cannot be had.
+    """
+    if models is None:
+        if outside is not None:
+            raise UsageError("outside is about the stored models of a setup; name that by models, or leave outside out")
+        return Session(**options)
+    chosen = [name for name in ("library", "dtype", "threads", "parameters") if options.get(name) is not None]
+    if chosen:
+        raise UsageError(
+            f"the models of a setup answer as they are stored, {chosen[0]} cannot be chosen; leave out {chosen[0]}, "
+            "or models"
+        )
+    return Archive(models, outside or "error", options.get("home"))

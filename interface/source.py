@@ -1,0 +1,124 @@
+"""Sources: what a question gets its models from."""
+
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from collections.abc import Sequence as Many
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from blascast.algorithms import Sequence, Variant, find_operation
+from blascast.models.need import Need
+from blascast.models.parameters import Parameters
+from blascast.models.piecewise import Model, ModelKey
+from blascast.models.store import Store
+from blascast.models.workload import Judge
+from blascast.predictors.judging import within
+from blascast.predictors.replay import Replay, by_models, needs_of, replay
+from blascast.predictors.verification import Verified
+from blascast.sampler.batch.sample import State
+from blascast.sampler.setup import Setup
+
+from .effort import Spent, Tally
+from .origin import Origin
+
+
+class Source(ABC):
+    """What a question gets its models from; a context manager.
+
+    Parameters
+    ----------
+    store : Store
+        Closed at the end.
+    setup : Setup
+        What the models are of.
+    parameters : Parameters
+    origin : Origin
+
+    Attributes
+    ----------
+    origin : Origin
+        Of the models that were provided last.
+    spent : Spent
+    tally : Tally
+    """
+
+    def __init__(self, store: Store, setup: Setup, parameters: Parameters, origin: Origin) -> None:
+        self.store, self.setup, self.parameters, self.origin = store, setup, parameters, origin
+        self.spent, self.tally = Spent(), Tally()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.store.close()
+
+    @abstractmethod
+    def check_sizes(self, n: Many[int]) -> None:
+        """Refuses sizes that are too large.
+
+        Raises
+        ------
+        UsageError
+            If one is.
+        """
+
+    @property
+    @abstractmethod
+    def peak(self) -> float | None:
+        """Flops per second of a large gemm, if that is known: the best that was ever seen on the setup."""
+
+    @abstractmethod
+    def verify(self, configurations: Many[tuple[Variant, int, int]], state: State) -> Verified:
+        """Measures variants at (n, b), interleaved.
+
+        Raises
+        ------
+        UsageError
+            If nothing can be measured.
+        """
+
+    @property
+    def noise_floor(self) -> float | None:
+        """Relative difference between measurements of the same thing, as last seen on the setup."""
+        return self.store.facts(self.setup).get("noise_floor")
+
+    @abstractmethod
+    def _models(self, needs: Many[Need], judge: Judge | None) -> Mapping[ModelKey, Model]:
+        """What `provide` returns; sets `origin`, and counts what is sampled."""
+
+    def provide(self, needs: Many[Need], judge: Judge | None = None) -> Mapping[ModelKey, Model]:
+        """A model for each need.
+
+        Parameters
+        ----------
+        needs : sequence of Need, one for each case
+        judge : callable, optional
+            Tells which configurations' errors still matter; see `ModelBuilder.provide`.
+        """
+        began, sampled = time.perf_counter(), self.spent.sampling
+        models = self._models(needs, judge)
+        modelling = time.perf_counter() - began - (self.spent.sampling - sampled)
+        self.spent = replace(self.spent, modelling=self.spent.modelling + modelling)
+        return models
+
+    def replay(self, sequences: list[Sequence], judge: Judge | None = None) -> tuple[list[Replay], State]:
+        """Predicted run times of sequences, and the state of the core that they are for.
+
+        The judge tells which of their configurations' errors still matter; by default all must be within
+        the parameters' bound for answers.
+        """
+        for sequence in sequences:
+            find_operation(sequence.variant.operation).check_type(self.setup.dtype)
+        models = self.provide(needs_of(sequences), judge or within(self.parameters.answer_bound))
+        began = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is extrapolated, the origin says
+            replays = [replay(sequence, by_models(models, self.origin.how)) for sequence in sequences]
+        self.spent = replace(self.spent, prediction=self.spent.prediction + time.perf_counter() - began)
+        states = {model.state for model in models.values()}
+        return replays, states.pop() if len(states) == 1 else "mixed"

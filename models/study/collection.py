@@ -1,0 +1,117 @@
+"""Measures points of the study's case and keeps the samples."""
+
+import numpy as np
+import numpy.typing as npt
+
+from blascast.sampler.batch.sample import Batch, State
+from blascast.sampler.job import warm_job
+from blascast.sampler.sampler import OnProgress, Sampler
+
+from ..generator import Point
+from ..keeping import facts_of, measure_and_keep
+from ..store import VALIDATION, WARM, Store
+from ..summary import FloatArray
+from .axes import Axes
+from .exhaustive import ExhaustiveSet, points_of
+from .setting import CASE, KEY, LD, REPETITIONS, VALIDATIONS
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Collection:
+    """The samples of a setup, in its store.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    store : Store
+    on_progress : callable
+
+    Attributes
+    ----------
+    batches : list of Batch
+        What was measured.
+    disturbed : set of points
+        Those of which no sample counts: disturbed ones are taken.
+    """
+
+    def __init__(self, sampler: Sampler, store: Store, on_progress: OnProgress) -> None:
+        self._sampler, self._store, self._on_progress = sampler, store, on_progress
+        self.batches: list[Batch] = []
+        self.disturbed: set[Point] = set()
+
+    @property
+    def state(self) -> State | None:
+        """The state of the core that most samples of the setup are of."""
+        return self._store.prevailing_state(self._sampler.setup)
+
+    def complete(self, points: IntArray, repetitions: int, precondition: str, label: str) -> None:
+        """Measures what is missing of so many repetitions at each point; disturbed ones are made up for once.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+        repetitions : int
+        precondition : str
+            What the samples are kept as.
+        label : str
+            For the progress.
+
+        Raises
+        ------
+        KernelFailed
+            If the routine fails; what was measured before is in the store.
+        """
+        taken = self._store.count_samples(self._sampler.setup, KEY, precondition)
+        missing = {point: repetitions - taken.get(point, 0) for point in map(tuple, points.tolist())}
+        missing = {point: count for point, count in missing.items() if count > 0}
+        if not missing:
+            return
+        batch = measure_and_keep(
+            self._sampler,
+            self._store,
+            [warm_job(CASE.call(point, LD)) for point in missing],
+            list(missing.values()),
+            [(KEY, point) for point in missing],
+            precondition=precondition,
+            state=self.state,
+            label=label,
+            on_progress=self._on_progress,
+        )
+        self._store.note_facts(self._sampler.setup, **facts_of(batch))
+        self.batches.append(batch)
+
+    def seconds(self, points: IntArray, repetitions: int, precondition: str) -> FloatArray:
+        """The first repetitions at each point that count.
+
+        Where there are none, disturbed ones are taken.
+
+        Returns
+        -------
+        array of shape (n, repetitions)
+            NaN at the end of rows where there are fewer.
+        """
+        rows = [tuple(point) for point in points.tolist()]
+        found = self._load(self.state, precondition)
+        disturbed = {point for point in rows if point not in found}
+        if disturbed:
+            found = {**self._load(None, precondition), **found}
+        self.disturbed |= disturbed
+        seconds = np.full((len(rows), repetitions), np.nan)
+        for row, point in zip(seconds, rows, strict=True):
+            own = found[point][:repetitions]
+            row[: len(own)] = own
+        return seconds
+
+    def exhaustive_set(self, axes: Axes) -> ExhaustiveSet:
+        """The set with these coordinates, what is missing of it measured."""
+        points = points_of(axes)
+        self.complete(points, REPETITIONS, WARM, "sampling")
+        self.complete(points, VALIDATIONS, VALIDATION, "sampling once more, for validation")
+        return ExhaustiveSet(
+            axes, self.seconds(points, REPETITIONS, WARM), self.seconds(points, VALIDATIONS, VALIDATION)
+        )
+
+    def _load(self, state: State | None, precondition: str) -> dict[Point, list[float]]:
+        stored = self._store.load_samples(self._sampler.setup, KEY, state, precondition)
+        return {point: [sample.seconds for sample in samples] for point, samples in stored.items()}
