@@ -19,7 +19,7 @@ class Origin:
     as_stored : bool
         Whether they were taken from the store as they are, without the setup's machine and library.
     imported : tuple of str
-        Where those that were not made here were imported from, and when.
+        When and from where those that were not made here were imported: ``"imported DAY from FILE"``.
     calls, outside : int
         How many calls there are to estimate, and how many of them lie outside the models' domains.
     how : str
@@ -41,7 +41,7 @@ class Origin:
     def sentences(self) -> list[str]:
         """What there is to say of it."""
         said = []
-        imported = f"imported from {'; '.join(self.imported)}"
+        imported = "; ".join(self.imported)
         if self.as_stored:
             said.append(
                 f"From the stored models of setup {self.setup.fingerprint} ({self.setup})"

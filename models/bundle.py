@@ -14,6 +14,7 @@ from typing import Any
 from blascast.sampler.errors import StoreError
 from blascast.sampler.setup import Setup
 
+from .model_file import FORMAT as MODEL_FORMAT
 from .model_file import check_version, explained, model_from_values, model_to_values
 from .piecewise import Model
 
@@ -43,8 +44,11 @@ def entries_from_json(text: str, label: str) -> list[tuple[Setup, Model]]:
         If the text is neither, or of a later version, or holds no model or one twice.
     """
     values = explained(label, _REMEDY, lambda: json.loads(text))
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
+    kind = values.get("format") if isinstance(values, dict) else None
+    if kind == MODEL_FORMAT:
         return [model_from_values(values, label, _REMEDY)]
+    if kind != FORMAT:
+        raise StoreError(f"{label} holds no models of blascast; name a file that 'blascast models export' wrote")
     models = explained(label, _REMEDY, lambda: _models(values, label))
     named = [(f"model {i} of {label}", one) for i, one in enumerate(models, start=1)]
     entries = [model_from_values(one, name, _REMEDY) for name, one in named]

@@ -1,14 +1,18 @@
 """Whether a model can be built: points for its polynomials, room for cuts, memory for its operands."""
 
+import numpy as np
+
 from blascast.sampler.errors import UsageError
 from blascast.sampler.job import buffers_of, warm_job
 
 from .basis import degrees, monomials
 from .domain import STEP, Domain
-from .lattice import EVEN
+from .lattice import EVEN, Lattice
 from .need import Need
 from .parameters import PRESETS, Parameters
 from .sampling import Case
+
+MOST_POINTS = 3000
 
 
 def rounded(domain: Domain) -> Domain:
@@ -78,11 +82,30 @@ def check_operands(need: Need, item_bytes: int, available_bytes: float) -> None:
     """
     case, ld = need.case, need.key.ld
     for domain in need.domains:
-        buffers = buffers_of([warm_job(case.call(domain.upper, ld))], 0)
+        point = _largest(case, domain)
+        buffers = buffers_of([warm_job(case.call(point, ld))], 0)
         needed = 2 * item_bytes * sum(buffer.elements for buffer in buffers)
         if needed > available_bytes:
-            sizes = ", ".join(f"{n} = {size}" for n, size in zip(case.kernel.sizes, domain.upper, strict=True))
+            sizes = ", ".join(f"{n} = {size}" for n, size in zip(case.kernel.sizes, point, strict=True))
             raise UsageError(
                 f"{case.kernel.name} at {sizes} needs {needed / 1e9:.3g} GB for its operands (leading dimension {ld}), "
                 f"{available_bytes / 1e9:.3g} GB of memory are available; choose smaller sizes"
             )
+
+
+def _largest(case: Case, domain: Domain) -> tuple[int, ...]:
+    """The largest sizes in a domain that the kernel takes, about.
+
+    Raises
+    ------
+    UsageError
+        If it takes none of them.
+    """
+    lattice = Lattice(valid=case.valid)
+    points = lattice.product([np.array(bounds) for bounds in zip(domain.lower, domain.upper, strict=True)])
+    if not len(points):
+        points = lattice.points(domain, MOST_POINTS, np.random.default_rng(0))
+    if not len(points):
+        required = " and ".join(case.kernel.requires)
+        raise UsageError(f"{case.kernel.name} needs {required}, which no sizes of {domain} fulfil; choose others")
+    return tuple(points[np.argmax(points.sum(axis=1))].tolist())

@@ -104,7 +104,7 @@ class Model:
     ripple : Ripple, optional
         How sizes that are no multiples of 8 differ, if that was examined.
     origin : str
-        Empty for a model made here; else where it was imported from, and when.
+        Empty for a model made here; else ``"imported DAY from FILE"``.
     """
 
     key: ModelKey

@@ -6,11 +6,12 @@ draw_model                                             all that there is to see 
 """
 
 from .answers import plot_blocksize, plot_rank
-from .figure import draw_model
+from .figure import draw_model, drawable
 from .models import plot_model, plot_model_errors, plot_model_map, plot_model_scatter
 
 __all__ = [
     "draw_model",
+    "drawable",
     "plot_blocksize",
     "plot_model",
     "plot_model_errors",

@@ -50,7 +50,11 @@ def draw_model(
     """
     from matplotlib.figure import Figure
 
-    places, rows, columns = _layout(kinds_of(setup, model, kinds, home), len(slices_of(model, at)))
+    chosen = drawable(setup, model, home) if kinds is None else tuple(dict.fromkeys(kinds))
+    for kind in chosen:
+        if kind not in KINDS:
+            raise UsageError(f"a plot must be one of {', '.join(KINDS)}, got {kind!r}")
+    places, rows, columns = _layout(chosen, len(slices_of(model, at)))
     figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows + _TITLE), layout="constrained")
     figure.suptitle(f"{named(setup, model.key)}, ld {model.key.ld}\n{setup}", size="medium")
     grid = figure.add_gridspec(rows, columns)
@@ -78,17 +82,6 @@ def _layout(kinds: Sequence[str], slices: int) -> tuple[dict[str, Place], int, i
     return {**places, "scatter": (slice(None), slices)}, len(sliced), slices + 1
 
 
-def kinds_of(setup: Setup, model: Model, kinds: Sequence[str] | None, home: Path | None) -> tuple[str, ...]:
-    """The kinds that were asked for, each once; by default those that can be drawn.
-
-    Raises
-    ------
-    UsageError
-        If one is unknown.
-    """
-    if kinds is None:
-        return KINDS if len(observed_points(setup, model, home).points) else KINDS[:1]
-    for kind in kinds:
-        if kind not in KINDS:
-            raise UsageError(f"a plot must be one of {', '.join(KINDS)}, got {kind!r}")
-    return tuple(dict.fromkeys(kinds))
+def drawable(setup: Setup, model: Model, home: Path | None = None) -> tuple[str, ...]:
+    """The kinds that can be drawn: only the map, if the store has no samples."""
+    return KINDS if len(observed_points(setup, model, home).points) else KINDS[:1]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,8 @@ from blascast.sampler.kernel import flop_factor
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import Setup
 
-from ..stored.selection import counted, named
+from ..report import counted
+from ..stored.selection import named
 from ..stored.showing import size_names
 from .axes import marker_size, new_axes, new_figure, scale_sizes
 from .observed import Observed, observed_points
@@ -24,10 +25,10 @@ from .slices import Slice, slices_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import XAxis, YAxis
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import FigureBase
 
+_CURVE = 1000  # sizes that a curve is drawn through, at most
 _DARKEST = 0.7  # of a range of colours on which black points can be seen
 _LEAST_PERCENT = 1.0  # that colours reach to: what is a small error looks like one
 
@@ -44,7 +45,8 @@ def plot_model(setup: Setup, model: Model, axes: "Axes | None" = None, home: Pat
     domains = [domain for domain in model.domains if Slice(others, first=1).cuts(domain)]
     low, high = min(domain.lower[0] for domain in domains), max(domain.upper[0] for domain in domains)
     step = STEP if model.ripple else 1
-    along = np.unique(np.append(np.arange(-(-low // step) * step, high + 1, step), [low, high]))
+    even = step * np.round(np.geomspace(low, high, _CURVE) / step)
+    along = np.unique(np.clip(even, low, high)).astype(np.int64)
     sizes = np.array([[size, *others] for size in along])
     covered = model.piece_of(sizes) >= 0
     predicted = np.full(len(sizes), np.nan)
@@ -105,11 +107,10 @@ def plot_model_map(
         observed = observed_points(setup, model, home)
         for axes, slice_, points in zip(panels, slices, observed.dealt(slices), strict=True):
             _draw_boxes(axes, model, slice_)
-            axes.plot(points.points[:, 0], points.points[:, 1], ".", color="black", markersize=4, label="sampled")
-            axes.set_title(
-                axes.get_title()
-                or f"{counted(len(model.pieces), 'piece')}, {counted(len(points.points), 'sampled point')}"
-            )
+            size = marker_size(len(points.points), 2.5)
+            axes.plot(*points.points[:, :2].T, "o", color="black", markersize=size, markeredgewidth=0)
+            content = (counted(len(model.pieces), "piece"), counted(len(points.points), "sampled point"))
+            axes.set_title(axes.get_title() or ", ".join(content))
     figure.colorbar(_error_colours(model), ax=panels, label="error of a piece [%]")
     return panels
 
@@ -128,20 +129,13 @@ def plot_model_scatter(
     observed = observed_points(setup, model, home).needed(model)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     ends, size = [observed.seconds.min(), observed.seconds.max()], marker_size(len(observed.points), 4)
-    above.loglog(
-        observed.seconds,
-        observed.predicted,
-        "o",
-        color="C1",
-        markersize=size,
-        markeredgewidth=0,
-        label="sampled points",
-    )
+    points: dict[str, Any] = {"color": "C1", "markersize": size, "markeredgewidth": 0}
+    above.loglog(observed.seconds, observed.predicted, "o", label="sampled points", **points)
     above.loglog(ends, ends, color="C0", label="predicted = measured")
     above.set_ylabel("predicted [s]")
     above.legend()
     below.axhline(0, color="C0")
-    below.plot(observed.seconds, 100 * observed.errors, "o", color="C1", markersize=size, markeredgewidth=0)
+    below.plot(observed.seconds, 100 * observed.errors, "o", **points)
     below.set_xlabel("measured [s]")
     below.set_ylabel("error [%]")
     absolute = np.abs(observed.errors)
@@ -197,10 +191,8 @@ def _draw_boxes(axes: "Axes", model: Model, slice_: Slice, filled: bool = True) 
             face = colour if filled else "none"
             axes.add_patch(Rectangle((left, low), right - left, high - low, facecolor=face, edgecolor="gray"))
     names = size_names(model)
-    both: tuple[XAxis | YAxis, ...] = (axes.xaxis, axes.yaxis)
-    for i, axis in enumerate(both):
-        bounds = [bound for domain in model.domains for bound in (domain.lower[i], domain.upper[i])]
-        scale_sizes(axis, names[i], bounds, _logarithmic(model))
+    scale_sizes(axes.xaxis, names[0], _bounds(model, 0), _logarithmic(model))
+    scale_sizes(axes.yaxis, names[1], _bounds(model, 1), _logarithmic(model))
     axes.set_title(", ".join(f"{name} = {value}" for name, value in zip(names[2:], slice_.held, strict=True)))
 
 
@@ -210,10 +202,14 @@ def _draw_errors_along(axes: "Axes", model: Model, observed: Observed) -> None:
         axes.fill_between(ends, -error, error, color="C0", alpha=0.2, linewidth=0)
     axes.axhline(0, color="C0", label="predicted, ± error of a piece")
     axes.plot(observed.points[:, 0], 100 * observed.errors, "o", color="C1", label="sampled points")
-    bounds = [bound for domain in model.domains for bound in (domain.lower[0], domain.upper[0])]
-    scale_sizes(axes.xaxis, size_names(model)[0], bounds, _logarithmic(model))
+    scale_sizes(axes.xaxis, size_names(model)[0], _bounds(model, 0), _logarithmic(model))
     axes.set_ylabel("predicted above measured [%]")
     axes.legend()
+
+
+def _bounds(model: Model, size: int) -> list[int]:
+    """Lower and upper bounds of all pieces along a size."""
+    return [bound for domain in model.domains for bound in (domain.lower[size], domain.upper[size])]
 
 
 def _logarithmic(model: Model) -> bool:

@@ -13,10 +13,10 @@ from blascast.models.parameters import preset_name
 from blascast.models.store import Store
 from blascast.sampler.errors import UsageError
 
-from ..report import Column, Report, percent, setup_json
+from ..report import Column, Report, counted, percent, setup_json
 from .importing import entries_in
 from .listing import day
-from .selection import SHORT, Entry, Selection, counted, listed, setup_lines
+from .selection import SHORT, Entry, Selection, listed, setup_lines
 from .showing import size_names
 
 _P90 = 0.9

@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Literal, Unpack, get_args
 
 from blascast.models.bundle import bundle_to_json
+from blascast.models.c_header import c_header
 from blascast.models.store import Store
 from blascast.sampler.errors import UsageError
 
+from ..report import counted
 from .done import Done
-from .selection import Entry, Filters, Selection, counted, listed, setup_lines
+from .selection import Entry, Filters, Selection, listed, setup_lines
 
 Format = Literal["json", "c"]
 
@@ -68,5 +69,4 @@ def _header(entries: Sequence[Entry]) -> str:
             f"a C header is of one setup, these models are of {len(setups)}; choose with setup, library, dtype or "
             f"threads among: {listed(setup_lines(setups), '; ')}"
         )
-    header: str = import_module("blascast.models.c_header").c_header(setups[0], [model for _, model in entries])
-    return header
+    return c_header(setups[0], [model for _, model in entries])

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from blascast.models.bundle import check_distinct, entries_from_json
 from blascast.models.piecewise import ModelKey
+from blascast.models.sampling import case_named
 from blascast.models.store import Store
-from blascast.sampler.call import flags_of_case
 from blascast.sampler.errors import BlascastError, StoreError, UsageError
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import Setup
 
+from ..report import counted
 from .done import Done
-from .selection import Entry, counted, listed, named
+from .selection import Entry, listed, named
 
 
 def import_models(
@@ -91,7 +92,8 @@ def entries_in(path: Path) -> list[Entry]:
 
 def _marked(path: Path) -> list[Entry]:
     """The models in a file with a mark of their origin, if they are of kernels that are known here."""
-    origin = f"imported {datetime.now(UTC):%Y-%m-%d} from {path.name}"
+    name = "".join(letter if letter.isprintable() else "?" for letter in path.name)
+    origin = f"imported {datetime.now(UTC):%Y-%m-%d} from {name}"
     entries = entries_in(path)
     for setup, model in entries:
         try:
@@ -104,7 +106,7 @@ def _marked(path: Path) -> list[Entry]:
 def _check_kernel(setup: Setup, key: ModelKey, sizes: int) -> None:
     """Refuses a model of a kernel, case or number of sizes that are not known here."""
     kernel = find_kernel(key.kernel)
-    kernel.routine(setup.dtype)
-    flags_of_case(kernel, key.case)
+    if (name := case_named(kernel, key.case, setup.dtype).name) != key.case:
+        raise UsageError(f"its case is written {name!r}")
     if len(kernel.sizes) != sizes:
         raise UsageError(f"the kernel has {counted(len(kernel.sizes), 'size')} here, the model {sizes}")

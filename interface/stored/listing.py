@@ -10,8 +10,8 @@ from blascast.models.piecewise import Model
 from blascast.models.store import Store
 from blascast.sampler.setup import Setup
 
-from ..report import Column, Report, core_sentence, percent, setup_json
-from .selection import SHORT, Entry, Filters, Selection, counted, named, setup_lines
+from ..report import Column, Report, core_sentence, counted, percent, setup_json
+from .selection import SHORT, Entry, Filters, Selection, named, setup_lines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,17 +53,16 @@ class ModelsReport(Report):
         return [
             (Column("setup", text=True), [f"{s.fingerprint[:SHORT]}{'*' * bool(m.origin)}" for s, m in self.entries]),
             (Column("kernel", text=True, whole=True), [named(setup, model.key) for setup, model in self.entries]),
-            (Column("sizes up to", text=True), [largest(model) for model in models]),
+            (Column("sizes\nup to", text=True), [largest(model) for model in models]),
             (Column("ld"), [str(model.key.ld) for model in models]),
             (Column("pieces"), [str(len(model.pieces)) for model in models]),
-            (Column("error [%]"), [percent(model.error) for model in models]),
-            (Column("worst [%]"), [percent(model.worst_error) for model in models]),
-            (Column("noise [%]"), [percent(_noise(model)) for model in models]),
-            *([(Column("ripple [%]"), ripples)] if any(ripples) else []),
+            (Column("error\n[%]"), [percent(model.error) for model in models]),
+            (Column("worst\n[%]"), [percent(model.worst_error) for model in models]),
+            *([(Column("ripple\n[%]"), ripples)] if any(ripples) else []),
             (Column("samples"), [str(model.samples) for model in models]),
-            (Column("cost [s]"), [f"{model.seconds:.1f}" for model in models]),
+            (Column("cost\n[s]"), [f"{model.seconds:.1f}" for model in models]),
             *([(Column("core", text=True), list(map(str, states)))] if len(set(states)) > 1 else []),
-            (Column("stopped by", text=True), [model.stopped for model in models]),
+            (Column("stopped\nby", text=True), [model.stopped for model in models]),
             *([(Column("preset", text=True), presets)] if len(set(presets)) > 1 else []),
             (Column("taken", text=True), [day(model.taken) for model in models]),
         ]

@@ -9,8 +9,9 @@ from blascast.models.store import Store
 from blascast.sampler.errors import UsageError
 from blascast.sampler.setup import Setup
 
+from ..report import counted
 from .done import Done
-from .selection import Filters, Selection, counted, listed, named
+from .selection import Filters, Selection, listed, named
 
 Case: TypeAlias = tuple[Setup, ModelKey]
 
@@ -52,7 +53,10 @@ def remove_models(
     """
     selection = Selection(kernel, case, **filters)
     if selection.everything and not everything:
-        raise UsageError("which models? name a kernel, a library, a setup, ...; or all of them, with --all")
+        raise UsageError(
+            "what to remove must be named: a kernel, case, library, data type, number of threads, ld or setup; "
+            "--all stands for everything"
+        )
     store = Store(home)
     try:
         models = [(setup, model.key) for setup, model in selection.find(store)]

@@ -18,7 +18,7 @@ Entry: TypeAlias = tuple[Setup, Model]
 Test: TypeAlias = Callable[[Setup, ModelKey], bool]
 Told: TypeAlias = Callable[[Setup, ModelKey], str]
 
-SHORT = 8  # digits of a fingerprint that people are shown
+SHORT = 6  # digits of a fingerprint that people are shown
 _MOST_LISTED = 12
 _DIGITS = re.compile("[0-9a-f]{1,12}")
 
@@ -148,13 +148,13 @@ class Selection:
             return f"no models are stored in {store.home}; a question makes some: blascast rank cholesky --n 1000"
         met: list[str] = []
         for wanted, test, told in self._tests:
-            there = dict.fromkeys(told(setup, model.key) for setup, model in left)
+            there = list(dict.fromkeys(told(setup, model.key) for setup, model in left))
             left = [(setup, model) for setup, model in left if test(setup, model.key)]
             if not left:
-                among = f" with {', '.join(met)}" if met else ""
-                return f"no stored model{among} has {wanted}; there are {listed(list(there), ', ')}"
+                break
             met.append(wanted)
-        return "another process has just removed them; ask again"
+        among = f" with {', '.join(met)}" if met else ""
+        return f"no stored model{among} has {wanted}; they have {listed(there, ', ')}"
 
 
 def routine_of(setup: Setup, key: ModelKey) -> str:
@@ -192,20 +192,20 @@ def listed(names: Sequence[str], separator: str) -> str:
     return separator.join([*names[:_MOST_LISTED], *more])
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things: ``"1 model"``, ``"2 models"``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def _kernels(name: str) -> list[str]:
     """The kernels that a name may stand for: that of a kernel, or of a routine, known here or not."""
-    name = name.casefold()
-    known = [kernel.name for kernel in KERNELS.values() if name in map(kernel.routine, kernel.types)]
-    return list(dict.fromkeys([name, *known, *([name[1:]] if name[:1] in TYPES else [])]))
+    spelled = _spelled(name)
+    known = [kernel.name for kernel in KERNELS.values() if not spelled.isdisjoint(map(kernel.routine, kernel.types))]
+    return list(dict.fromkeys([*spelled, *known, *(one[1:] for one in spelled if one[:1] in TYPES)]))
 
 
 def _is_kernel(name: str) -> Test:
-    return lambda setup, key: name.casefold() in (key.kernel.casefold(), routine_of(setup, key).casefold())
+    return lambda setup, key: not _spelled(name).isdisjoint((key.kernel, routine_of(setup, key)))
+
+
+def _spelled(name: str) -> set[str]:
+    """A name as it was given, and in small letters."""
+    return {name, name.casefold()}
 
 
 def _is_case(text: str) -> Test:

@@ -14,9 +14,9 @@ from blascast.models.store import Store
 from blascast.sampler.kernels import KERNELS
 from blascast.sampler.setup import Setup
 
-from ..report import STOPS, Column, Report, core_sentence, percent
+from ..report import STOPS, Column, Report, core_sentence, counted, percent
 from .listing import day, model_json
-from .selection import Filters, Selection, counted, named
+from .selection import Filters, Selection, named
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +83,7 @@ class ModelReport(Report):
         """How sizes that are no multiples of 8 differ."""
         if (ripple := self.model.ripple) is None:
             return []
-        pairs = zip(size_names(self.model), ripple.padding, strict=True)
+        pairs = [(name, f"{part:.2f}") for name, part in zip(size_names(self.model), ripple.padding, strict=True)]
         return [
             f"Ripple: sizes that are no multiples of 8 are padded to the next one by {_joined(pairs)} of the way; "
             f"error there {percent(ripple.error)} %, from {counted(ripple.points, 'point')}."

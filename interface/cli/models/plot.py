@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ..figure import FORMATS, FigurePath, save
 from ..options import Sizes
 from ..output import show
 from .naming import model_names
@@ -12,7 +13,7 @@ from .naming import model_names
 
 @click.command()
 @model_names(required=True)
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="File to be made: .png, .pdf or .svg.")
+@click.option("--output", type=FigurePath(), required=True, help=f"The file to be made ({', '.join(FORMATS)}).")
 @click.option(
     "--kind",
     "kinds",
@@ -43,6 +44,12 @@ def plot(output: Path, kinds: tuple[str, ...], at: tuple[int, ...] | None, as_js
       blascast models plot dtrsm LLNN 1 --output trsm.png
       blascast models plot gemm NN 1 1 --kind map --at 64,256 --output gemm.pdf
     """
-    from ...plots.saving import save_model_plot as answer
+    from ...plots import draw_model, drawable
+    from ...stored import show_model
+    from ...stored.done import Done
 
-    show(answer(output=output, kinds=kinds or None, at=at, **names), as_json)
+    found = show_model(**names)
+    chosen = kinds or drawable(found.setup, found.model)
+    save(draw_model(found.setup, found.model, chosen, at=at), output)
+    row = (found.setup, found.model.key, f"drawn: {', '.join(dict.fromkeys(chosen))}")
+    show(Done(f"1 model drawn to {output}", output, (row,)), as_json)
