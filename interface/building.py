@@ -26,6 +26,8 @@ from .origin import Origin
 from .report import Column, Report, core_sentence, counted, effort_sentences, percent, setup_json
 from .session import Session, SessionOptions
 
+NOTICEABLE = 0.001  # what sizes off the multiples of 8 must cost to be spoken of
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BuildReport(Report):
@@ -153,10 +155,11 @@ def _ripple_sentence(model: Model) -> str:
     """How large the ripple is, and how well it is modelled."""
     assert model.ripple is not None
     point, more = surcharge(model)
-    return (
-        f"{model.key}: sizes off the multiples of 8 cost up to {percent(more)} % more "
-        f"(at {' x '.join(map(str, point))}); the model carries it to {percent(_error_off(model))} %."
-    )
+    carried = f"the model carries it to {percent(_error_off(model))} %"
+    if more < NOTICEABLE:
+        return f"{model.key}: sizes off the multiples of 8 cost no more than others; {carried}."
+    where = " x ".join(map(str, point))
+    return f"{model.key}: sizes off the multiples of 8 cost up to {percent(more)} % more (at {where}); {carried}."
 
 
 def build(

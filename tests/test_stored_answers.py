@@ -214,12 +214,8 @@ def test_setups_that_are_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     store = Store()
     (first, second) = setups.values()
     (model,) = [model for setup, model in store.all_models() if setup == first]
-<<<<<<< HEAD
-    like = next(s for i in range(1000) if (s := replace(second, threads=i + 3)).fingerprint[0] == first.fingerprint[0])
-=======
     machines = (replace(second.machine, cpu=f"cpu {i}") for i in range(1000))
     like = next(s for m in machines if (s := replace(second, machine=m)).fingerprint[0] == first.fingerprint[0])
->>>>>>> 0d5b6e8124924a1446b3c60784cdfaa90ca349ba
     store.save_model(like, model)
     assert run([*ask, first.fingerprint[0]]) == 2
     err = capsys.readouterr().err
