@@ -23,7 +23,8 @@ NOISE_FACTOR = 1.3
 CUT_GAIN = 0.6  # of the squared held-out errors: what a cut must leave at most
 BASIS_GAIN = 0.8  # the same for more monomials
 LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
-FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate at a corner may be
+FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate may be anywhere in a part
+REACHED = 5  # places along each size at which that is looked at
 SPARE_POINTS = 1.25  # points a part must have for each monomial
 
 IntArray = npt.NDArray[np.int64]
@@ -100,8 +101,8 @@ class Part:
 
     @property
     def reach(self) -> float:
-        """Standard error of estimates at its corners in units of a point's: large where points are lacking."""
-        return float(np.sqrt(self.fit.leverages(self.matrix(self.domain.corners)).max()))
+        """Largest standard error of estimates in it, in units of a point's: large where points are lacking."""
+        return float(np.sqrt(self.fit.leverages(self.matrix(self.domain.spread(REACHED))).max()))
 
     def seconds(self, sizes: IntArray) -> FloatArray:
         """The reference statistic at sizes of shape (n, d)."""
