@@ -83,11 +83,13 @@ class Refinement:
         self.wanted = sorted(grid - set(self.observed))
 
     def observe(self, observations: dict[Point, Observation]) -> None:
-        """Takes observations, of the wanted points at least, and cuts and fits anew."""
+        """Takes observations, of the wanted points at least, and cuts and fits anew if there are any."""
+        if self.parts and not observations:
+            return  # others were sampled meanwhile: that is no round without gain
         self.observed.update(observations)
         self.wanted, self.parts, self._cuts = [], [], []
         for domain in self._domains:
-            parts, cuts = partition(domain, self._inside(domain), self._bases, self._minimum_width)
+            parts, cuts = partition(domain, self._inside(domain), self._bases, self._minimum_width, self._lattice)
             self.parts += parts
             self._cuts += cuts
         self._errors.append(self._overall_error())
@@ -148,7 +150,8 @@ class Refinement:
 
     def _further(self, part: Part) -> list[Point]:
         """Points of a part that are far from those it has, where calls are quick rather than slow."""
-        candidates = self._lattice.points(part.domain, MOST_CANDIDATES, self._random)
+        whole = next(domain for domain in self._domains if not part.domain.minus(domain))
+        candidates = self._lattice.points(part.domain, whole, MOST_CANDIDATES, self._random)
         if not len(candidates):
             return []
         reluctance = np.maximum(part.seconds(candidates), part.observed.seconds.min()) ** COST_POWER
