@@ -201,7 +201,7 @@ def _supports(observed: Observed, exponents: Exponents) -> bool:
     """Whether there are points enough for so many monomials, along every size as well."""
     if len(observed.seconds) < SPARE_POINTS * len(exponents):
         return False
-    return all(len(np.unique(observed.sizes[:, i])) > degree for i, degree in enumerate(degrees(exponents)))
+    return all(len(np.unique(observed.sizes[:, i])) > degree + 1 for i, degree in enumerate(degrees(exponents)))
 
 
 def _loss(part: Part) -> float:

@@ -130,7 +130,7 @@ class Refinement:
         errors = np.array(
             [measure(np.abs(part.fit.held_out)) * part.error / max(part.held_out, LEAST_NOISE) for part in self.parts]
         )
-        return np.where(errors > self._parameters.bound, errors / errors.max(), 0.0)
+        return np.where(errors > self._parameters.bound, errors / max(errors.max(), LEAST_NOISE), 0.0)
 
     def _overall_error(self) -> float:
         """Mean over the domains, in which every size's ratio counts alike."""
