@@ -103,6 +103,11 @@ class Part:
         """Largest standard error of estimates in it, in units of a point's: large where points are lacking."""
         return float(np.sqrt(self.fit.leverages(self.matrix(self.domain.spread(REACHED))).max()))
 
+    @property
+    def trusted(self) -> bool:
+        """Whether its points tell how good it is, everywhere in it."""
+        return self.fit.tested and self.reach < FARTHEST_REACH
+
     def seconds(self, sizes: IntArray) -> FloatArray:
         """The reference statistic at sizes of shape (n, d)."""
         return np.asarray(self.matrix(sizes) @ self.fit.coefficients)
@@ -186,7 +191,7 @@ def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents]) -> P
         if not _supports(observed, exponents):
             break
         part = fitted_part(domain, observed, exponents)
-        if _loss(part) < BASIS_GAIN * _loss(best) and part.reach < FARTHEST_REACH:
+        if _loss(part) < BASIS_GAIN * _loss(best) and part.trusted:
             best = part
     return best
 
@@ -221,7 +226,7 @@ def _best_cut(
         domains = part.domain.cut(size, above)[0], part.domain.cut(size, below)[1]  # both with all that is between
         parts = [_fitted(domain, observed, bases) for domain, observed in zip(domains, (low, high), strict=True)]
         loss = sum(map(_loss, parts))
-        if loss < least and max(part.reach for part in parts) < FARTHEST_REACH:
+        if loss < least and all(part.trusted for part in parts):
             best, least = (size, below, above, parts), loss
     if best is None:
         return None
