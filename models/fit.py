@@ -24,7 +24,7 @@ class Fit:
     whitening : array of shape (n_monomials, rank)
         Monomials relative to the time, times it: rows whose squared lengths are leverages.
     tested : bool
-        Whether there is an error to be seen at every point, were it left out; not where a monomial hangs on one.
+        Whether an error can be seen at every point, were it left out: not where a monomial hangs on one of them.
     """
 
     coefficients: FloatArray

@@ -48,6 +48,8 @@ def test_a_point_that_stands_alone_has_a_finite_error() -> None:
     found = fit(matrix, np.array([1.0, 1.1, 0.9, 5.0]))
     assert np.isfinite(found.held_out).all()
     assert found.residuals[3] == pytest.approx(0, abs=1e-12)
+    assert not found.tested
+    assert fit(np.repeat(matrix, 2, axis=0), np.array([1.0, 1.1, 1.2, 1.0, 0.9, 1.0, 5.0, 5.1])).tested
 
 
 def test_errors_are_relative() -> None:
