@@ -39,10 +39,10 @@ class Domain:
         """The parts below and above `at` along a size; both have it."""
         return self._bounded(index, self.lower[index], at), self._bounded(index, at, self.upper[index])
 
-    @property
-    def corners(self) -> npt.NDArray[np.int64]:
-        """Its corners: array of shape (2^d, d)."""
-        return np.array(list(product(*zip(self.lower, self.upper, strict=True))))
+    def spread(self, count: int) -> npt.NDArray[np.int64]:
+        """Points of even ratio in it, its corners among them: array of shape (count^d, d), for count of at least 2."""
+        axes = [np.geomspace(low, high, count).round() for low, high in zip(self.lower, self.upper, strict=True)]
+        return np.array(list(product(*axes)), dtype=np.int64)
 
     @property
     def log_volume(self) -> float:

@@ -104,7 +104,7 @@ def _largest(case: Case, domain: Domain) -> tuple[int, ...]:
     lattice = Lattice(valid=case.valid)
     points = lattice.product([np.array(bounds) for bounds in zip(domain.lower, domain.upper, strict=True)])
     if not len(points):
-        points = lattice.points(domain, MOST_POINTS, np.random.default_rng(0))
+        points = lattice.points(domain, domain, MOST_POINTS, np.random.default_rng(0))
     if not len(points):
         required = " and ".join(case.kernel.requires)
         raise UsageError(f"{case.kernel.name} needs {required}, which no sizes of {domain} fulfil; choose others")

@@ -23,12 +23,15 @@ class Fit:
         Relative error at each point, had the point been left out of the fit.
     whitening : array of shape (n_monomials, rank)
         Monomials relative to the time, times it: rows whose squared lengths are leverages.
+    tested : bool
+        Whether an error can be seen at every point, were it left out: not where a monomial hangs on one of them.
     """
 
     coefficients: FloatArray
     residuals: FloatArray
     held_out: FloatArray
     whitening: FloatArray
+    tested: bool
 
     def leverages(self, matrix: FloatArray) -> FloatArray:
         """Variance of estimates in units of the variance of a point, for monomials of shape (n, n_monomials)."""
@@ -48,9 +51,10 @@ def fit(matrix: FloatArray, seconds: FloatArray) -> Fit:
     left, singular, right = _decomposed(matrix, seconds)
     weights = left.sum(axis=0)
     residuals = left @ weights - 1.0
-    leverages = np.minimum((left**2).sum(axis=1), _HIGHEST_LEVERAGE)
+    leverages = (left**2).sum(axis=1)
+    held_out = residuals / (1 - np.minimum(leverages, _HIGHEST_LEVERAGE))
     whitening = right.T / singular
-    return Fit(whitening @ weights, residuals, residuals / (1 - leverages), whitening)
+    return Fit(whitening @ weights, residuals, held_out, whitening, bool(leverages.max() < _HIGHEST_LEVERAGE))
 
 
 def least_squares(matrix: FloatArray, seconds: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -56,11 +56,26 @@ class Lattice:
         lower = values - axis[below] < axis[above] - values
         return np.asarray(axis[np.where(lower, below, above)])
 
-    def points(self, domain: Domain, most: int, random: np.random.Generator) -> IntArray:
-        """Its points in a domain, a random choice if there are more than `most`: array of shape (n, d)."""
-        axes = [
-            self.between(i, low, high) for i, (low, high) in enumerate(zip(domain.lower, domain.upper, strict=True))
-        ]
+    def across(self, domain: Domain) -> list[IntArray]:
+        """The coordinates along each size in a domain."""
+        return [self.between(i, *bounds) for i, bounds in enumerate(zip(domain.lower, domain.upper, strict=True))]
+
+    def points(self, part: Domain, domain: Domain, most: int, random: np.random.Generator) -> IntArray:
+        """Its points for a domain that are in a part of it, a random choice if there are more than `most`.
+
+        Parameters
+        ----------
+        part, domain : Domain
+            A part may be narrow where the domain is not: its lattice is still the domain's.
+        most : int
+        random : Generator
+
+        Returns
+        -------
+        integer array of shape (n, d)
+        """
+        bounds = zip(self.across(domain), part.lower, part.upper, strict=True)
+        axes = [axis[(axis >= low) & (axis <= high)] for axis, low, high in bounds]
         if math.prod(map(len, axes)) <= most:
             return self.product(axes)
         return self._admitted(np.stack([random.choice(axis, most) for axis in axes], axis=1))

@@ -15,18 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from .basis import Exponents, degrees, design_matrix
-from .domain import STEP, Domain
+from .domain import Domain
 from .fit import Fit, fit
+from .lattice import EVEN, IntArray, Lattice
 from .summary import FloatArray, rms
 
 NOISE_FACTOR = 1.3
 CUT_GAIN = 0.6  # of the squared held-out errors: what a cut must leave at most
 BASIS_GAIN = 0.8  # the same for more monomials
 LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
-FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate at a corner may be
+FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate may be anywhere in a part
+REACHED = 5  # places along each size at which that is looked at
 SPARE_POINTS = 1.25  # points a part must have for each monomial
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,8 +100,13 @@ class Part:
 
     @property
     def reach(self) -> float:
-        """Standard error of estimates at its corners in units of a point's: large where points are lacking."""
-        return float(np.sqrt(self.fit.leverages(self.matrix(self.domain.corners)).max()))
+        """Largest standard error of estimates in it, in units of a point's: large where points are lacking."""
+        return float(np.sqrt(self.fit.leverages(self.matrix(self.domain.spread(REACHED))).max()))
+
+    @property
+    def trusted(self) -> bool:
+        """Whether its points tell how good it is, everywhere in it."""
+        return self.fit.tested and self.reach < FARTHEST_REACH
 
     def seconds(self, sizes: IntArray) -> FloatArray:
         """The reference statistic at sizes of shape (n, d)."""
@@ -148,7 +153,7 @@ class Cut:
 
 
 def partition(
-    domain: Domain, observed: Observed, bases: Sequence[Exponents], minimum_width: int
+    domain: Domain, observed: Observed, bases: Sequence[Exponents], minimum_width: int, lattice: Lattice = EVEN
 ) -> tuple[list[Part], list[Cut]]:
     """Parts that cover a domain, and the cuts between them.
 
@@ -161,14 +166,21 @@ def partition(
         Those that are tried, from the fewest to the most.
     minimum_width : int
         Parts are not cut narrower.
+    lattice : Lattice, optional
+        Cuts are at its coordinates in the domain.
     """
-    part = _fitted(domain, observed, bases)
-    found = None if part.explained else best_cut(part, bases, minimum_width)
+    return _divided(_fitted(domain, observed, bases), bases, minimum_width, lattice.across(domain))
+
+
+def _divided(
+    part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
+) -> tuple[list[Part], list[Cut]]:
+    found = None if part.explained else best_cut(part, bases, minimum_width, axes)
     if found is None:
         return [part], []
     cut, low, high = found
-    low_parts, low_cuts = partition(low.domain, low.observed, bases, minimum_width)
-    high_parts, high_cuts = partition(high.domain, high.observed, bases, minimum_width)
+    low_parts, low_cuts = _divided(low, bases, minimum_width, axes)
+    high_parts, high_cuts = _divided(high, bases, minimum_width, axes)
     return low_parts + high_parts, [cut, *low_cuts, *high_cuts]
 
 
@@ -179,7 +191,7 @@ def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents]) -> P
         if not _supports(observed, exponents):
             break
         part = fitted_part(domain, observed, exponents)
-        if _loss(part) < BASIS_GAIN * _loss(best) and part.reach < FARTHEST_REACH:
+        if _loss(part) < BASIS_GAIN * _loss(best) and part.trusted:
             best = part
     return best
 
@@ -194,14 +206,16 @@ def _supports(observed: Observed, exponents: Exponents) -> bool:
     """Whether there are points enough for so many monomials, along every size as well."""
     if len(observed.seconds) < SPARE_POINTS * len(exponents):
         return False
-    return all(len(np.unique(observed.sizes[:, i])) > degree for i, degree in enumerate(degrees(exponents)))
+    return all(len(np.unique(observed.sizes[:, i])) > degree + 1 for i, degree in enumerate(degrees(exponents)))
 
 
 def _loss(part: Part) -> float:
     return float((part.fit.held_out**2).sum())
 
 
-def best_cut(part: Part, bases: Sequence[Exponents], minimum_width: int) -> tuple[Cut, Part, Part] | None:
+def best_cut(
+    part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
+) -> tuple[Cut, Part, Part] | None:
     """The cut that leaves the least squared held-out errors, if it leaves CUT_GAIN of them at most."""
     best, least = None, CUT_GAIN * _loss(part)
     for size, below, above in _gaps(part, minimum_width):
@@ -209,15 +223,15 @@ def best_cut(part: Part, bases: Sequence[Exponents], minimum_width: int) -> tupl
         low, high = part.observed.chosen(is_low), part.observed.chosen(~is_low)
         if not (_supports(low, bases[0]) and _supports(high, bases[0])):
             continue
-        halfway = part.domain.cut(size, (below + above) // 2)
-        parts = [_fitted(domain, observed, bases) for domain, observed in zip(halfway, (low, high), strict=True)]
+        domains = part.domain.cut(size, above)[0], part.domain.cut(size, below)[1]  # both with all that is between
+        parts = [_fitted(domain, observed, bases) for domain, observed in zip(domains, (low, high), strict=True)]
         loss = sum(map(_loss, parts))
-        if loss < least and max(part.reach for part in parts) < FARTHEST_REACH:
+        if loss < least and all(part.trusted for part in parts):
             best, least = (size, below, above, parts), loss
     if best is None:
         return None
     size, below, above, parts = best
-    cut = _cut(part.domain, size, below, above, parts)
+    cut = _cut(part.domain, size, below, above, axes[size], parts)
     domains = part.domain.cut(size, cut.at)
     low_part, high_part = (_fitted(d, p.observed, bases) for d, p in zip(domains, parts, strict=True))
     return cut, low_part, high_part
@@ -232,11 +246,10 @@ def _gaps(part: Part, minimum_width: int) -> Iterator[tuple[int, int, int]]:
                 yield size, below, above
 
 
-def _cut(domain: Domain, size: int, below: int, above: int, parts: Sequence[Part]) -> Cut:
-    """A cut where the polynomials of two parts meet, at a multiple of 8 if there is one; else halfway."""
+def _cut(domain: Domain, size: int, below: int, above: int, axis: IntArray, parts: Sequence[Part]) -> Cut:
+    """A cut where the polynomials of two parts meet, at a place of the lattice; else halfway."""
     low, high = parts
-    step = STEP if above - below >= 2 * STEP else 1
-    places = np.arange(-(-below // step) * step, above + 1, step)
+    places = np.unique([below, *axis[(axis > below) & (axis < above)], above])
     samples = np.concatenate([low.observed.sizes, high.observed.sizes])
     others = np.unique(np.delete(samples, size, axis=1), axis=0)
     points = np.insert(np.tile(others, (len(places), 1)), size, np.repeat(places, len(others)), axis=1)

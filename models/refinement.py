@@ -84,11 +84,13 @@ class Refinement:
         self.wanted = sorted(grid - set(self.observed))
 
     def observe(self, observations: dict[Point, Observation]) -> None:
-        """Takes observations, of the wanted points at least, and cuts and fits anew."""
+        """Takes observations, of the wanted points at least, and cuts and fits anew if there are any."""
+        if self.parts and not observations:
+            return  # others were sampled meanwhile: that is no round without gain
         self.observed.update(observations)
         self.wanted, self.parts, self._cuts = [], [], []
         for domain in self._domains:
-            parts, cuts = partition(domain, self._inside(domain), self._bases, self._minimum_width)
+            parts, cuts = partition(domain, self._inside(domain), self._bases, self._minimum_width, self._lattice)
             self.parts += parts
             self._cuts += cuts
         self._errors.append(self._overall_error())
@@ -129,7 +131,7 @@ class Refinement:
         errors = np.array(
             [measure(np.abs(part.fit.held_out)) * part.error / max(part.held_out, LEAST_NOISE) for part in self.parts]
         )
-        return np.where(errors > self._parameters.bound, errors / errors.max(), 0.0)
+        return np.where(errors > self._parameters.bound, errors / max(errors.max(), LEAST_NOISE), 0.0)
 
     def _overall_error(self) -> float:
         """Mean over the domains, in which every size's ratio counts alike."""
@@ -148,12 +150,13 @@ class Refinement:
         counts = [degree + 1 + self._parameters.oversampling for degree in degrees(self._bases[-1])]
         grid = grid_points(domain, counts, self._parameters.grid, self._lattice)
         lacking = math.ceil(SPARE_POINTS * len(self._bases[0])) - len(grid)
-        candidates = self._lattice.points(domain, MOST_CANDIDATES, self._random)
+        candidates = self._lattice.points(domain, domain, MOST_CANDIDATES, self._random)
         return grid + farthest(domain, candidates, np.array(grid), np.ones(len(candidates)), lacking)
 
     def _further(self, part: Part) -> list[Point]:
         """Points of a part that are far from those it has, where calls are quick rather than slow."""
-        candidates = self._lattice.points(part.domain, MOST_CANDIDATES, self._random)
+        whole = next(domain for domain in self._domains if not part.domain.minus(domain))
+        candidates = self._lattice.points(part.domain, whole, MOST_CANDIDATES, self._random)
         reluctance = np.maximum(part.seconds(candidates), part.observed.seconds.min()) ** COST_POWER
         count = max(FEWEST_POINTS, round(GROWTH * len(part.observed.seconds)))
         return farthest(part.domain, candidates, part.observed.sizes, reluctance, count)

@@ -112,11 +112,12 @@ class Task:
         """What the model's pieces and the generator's parts contribute to the workload."""
         workload = self.need.workload
         assert workload is not None
-        found = [Contributions(*(np.zeros((workload.configurations, 0)) for _ in range(2)))]
+        found, left = [Contributions(*(np.zeros((workload.configurations, 0)) for _ in range(2)))], workload
         if self.model is not None:
             found.append(by_model(workload, self.model))
+            left = workload.chosen(~self.model.covers(workload.sizes))
         if self.generator is not None:
-            found.append(by_parts(workload, self.generator.parts))
+            found.append(by_parts(left, self.generator.parts))
         seconds, errors = (np.concatenate([getattr(c, name) for c in found], axis=1) for name in ("seconds", "errors"))
         return Contributions(seconds, errors)
 

@@ -30,6 +30,10 @@ class Workload:
     owner: npt.NDArray[np.int64]
     configurations: int
 
+    def chosen(self, which: BoolArray) -> "Workload":
+        """The calls that a mask selects."""
+        return Workload(self.sizes[which], self.owner[which], self.configurations)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contributions:

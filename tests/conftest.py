@@ -5,10 +5,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import QUIET, SimulatedBackend
+
+settings.register_profile("untimed", deadline=None)  # the machine may be shared
+settings.load_profile("untimed")
 
 TOY = r"""
 #include <stdlib.h>

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..domain import STEP, Domain
 from ..halving import halves
+from ..lattice import EVEN
 from ..partition import IntArray, Observed, Part, best_cut, fitted_part
 from ..summary import MEDIAN, FloatArray, rms, standard_error
 
@@ -86,7 +87,11 @@ def _halved(parts: Sequence[Part], observed: Observed) -> list[Part] | None:
 
 def _cut(parts: Sequence[Part]) -> list[Part] | None:
     """With the part cut that gains most by it; None if none gains enough."""
-    found = {i: cut for i, part in enumerate(parts) if (cut := best_cut(part, [CUBIC], STEP)) is not None}
+    found = {
+        i: cut
+        for i, part in enumerate(parts)
+        if (cut := best_cut(part, [CUBIC], STEP, EVEN.across(part.domain))) is not None
+    }
     if not found:
         return None
 
