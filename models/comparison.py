@@ -61,4 +61,4 @@ def _points(around: Domain, overlaps: list[Domain]) -> npt.NDArray[np.int64]:
     """A grid on a box, and the corners of those it was put around, one of which it may miss."""
     count = int(MOST_POINTS ** (1 / len(around.lower)))
     grid = np.array(grid_points(around, [count] * len(around.lower), "geometric"))
-    return np.unique(np.concatenate([grid, *(box.corners for box in overlaps)]), axis=0)
+    return np.unique(np.concatenate([grid, *(box.spread(2) for box in overlaps)]), axis=0)
