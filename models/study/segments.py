@@ -7,8 +7,8 @@ import numpy as np
 
 from ..domain import STEP, Domain
 from ..halving import halves
-from ..lattice import EVEN
-from ..partition import IntArray, Observed, Part, best_cut, fitted_part
+from ..lattice import EVEN, IntArray
+from ..partition import Observed, Part, best_cut, fitted_part
 from ..summary import MEDIAN, FloatArray, rms, standard_error
 
 CUBIC = ((0,), (1,), (2,), (3,))
