@@ -210,7 +210,7 @@ class Store:
         own = [[sample for job, sample in samples if job == index] for index in range(len(names))]
         floor = floor_of(np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)]))
         state = prevailing_state([sample for _, sample in samples], floor)
-        precondition = header.get("precondition", WARM)
+        precondition = str(header.get("precondition", WARM))
         with self._database:
             for name, taken, clock in zip(names, own, prevailing_clocks(own), strict=True):
                 if taken:

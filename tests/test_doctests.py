@@ -14,10 +14,10 @@ MODULES = ["blascast"] + [
     if not module.name.endswith(("__main__", "_build", "worker"))
 ]
 ROOMS = [
-    f"blascast.{room}.{module.name}"
+    module.name
     for room in ("sampler", "models", "predictors", "algorithms")
-    for module in pkgutil.iter_modules(importlib.import_module(f"blascast.{room}").__path__)
-    if module.name not in ("_build", "worker")
+    for module in pkgutil.walk_packages(importlib.import_module(f"blascast.{room}").__path__, f"blascast.{room}.")
+    if ".worker" not in module.name and not module.name.endswith("_build")
 ]
 
 

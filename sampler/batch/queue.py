@@ -30,6 +30,8 @@ class Queue:
         Indices of the jobs whose repetitions wait.
     samples : list of lists of Sample
         Those of each job.
+    seconds_waiting : float
+        Estimated time of what waits.
     requeued : int
         Repetitions measured again.
     state, floor
@@ -44,8 +46,7 @@ class Queue:
         self._costs = [0.0] * len(jobs)
         self._begun = [0] * len(jobs)
         self.seconds_spent = 0.0
-        flops = np.array([job.flops for job in jobs])
-        self._guess = FIRST_GUESS_SECONDS + 2 * flops / FIRST_GUESS_FLOPS_PER_SECOND
+        self._guess = [FIRST_GUESS_SECONDS + 2 * job.flops / FIRST_GUESS_FLOPS_PER_SECOND for job in jobs]
         self._targets = [repetitions.least for repetitions in wanted]
         self._fresh = list(self._targets)  # repetitions that are still to be taken for the first time
         self._open = set(range(len(jobs)))
@@ -59,19 +60,19 @@ class Queue:
     def _wait(self, indices: list[int]) -> None:
         """Lets repetitions wait in random order."""
         self.waiting = [indices[i] for i in self._random.permutation(len(indices))]
-        self._waits = np.bincount(indices, minlength=len(self.jobs))
-
-    @property
-    def seconds_waiting(self) -> float:
-        """Estimated time of what waits."""
-        return float(self._waits @ self._guess)
+        self._waits = [0] * len(self.jobs)
+        for index in indices:
+            self._waits[index] += 1
+        self.seconds_waiting = sum(self._guess[index] for index in indices)
 
     def next_chunk(self) -> list[int]:
         """Takes repetitions worth about CHUNK_SECONDS off the queue, at least one."""
         chunk, seconds = [self.waiting.pop()], 0.0
         while self.waiting and (seconds := seconds + self._guess[chunk[-1]]) < CHUNK_SECONDS:
             chunk.append(self.waiting.pop())
-        np.subtract.at(self._waits, chunk, 1)
+        for index in chunk:
+            self._waits[index] -= 1
+            self.seconds_waiting -= self._guess[index]
         return chunk
 
     def begin(self, index: int) -> tuple[Operation, ...]:
@@ -89,6 +90,7 @@ class Queue:
     def add(self, index: int, sample: Sample, seconds: float) -> None:
         """Keeps a sample, and what its repetition took as the next estimate."""
         self.samples[index].append(sample)
+        self.seconds_waiting += self._waits[index] * (seconds - self._guess[index])
         self._guess[index] = seconds
         self._costs[index] += seconds
         self.seconds_spent += seconds

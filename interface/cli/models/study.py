@@ -19,8 +19,8 @@ def study(library: tuple[str, ...], minutes: float | None, output: Path | None, 
 
     Repeats the dissertation's study (section 9.2) and adds our presets. dtrsm LLNN is measured on one
     thread at as many sizes as the time allows (m 24..536, n 24..4152), and all generators are replayed
-    on the samples. These are kept: a study that was ended goes on, and is answered at once when it is
-    complete.
+    on the samples. These are kept: a study that was ended goes on, and one that is complete is not
+    measured again. The figure shows error against cost.
 
     \b
     Examples:
