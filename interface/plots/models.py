@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
 _CURVE = 1000  # sizes that a curve is drawn through, at most
-_DARKEST = 0.7  # of a range of colours on which black points can be seen
+_DARKEST = 0.5  # of a range of colours on which black points can be seen
 _LEAST_PERCENT = 1.0  # that colours reach to: what is a small error looks like one
 
 
@@ -223,7 +223,7 @@ def _error_colours(model: Model) -> "ScalarMappable":
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    lighter = ListedColormap(colormaps["YlOrRd"](np.linspace(0, _DARKEST, 256)))
+    lighter = ListedColormap(colormaps["PuRd"](np.linspace(0, _DARKEST, 256)))
     return ScalarMappable(Normalize(0, max(100 * model.worst_error, _LEAST_PERCENT)), lighter)
 
 
