@@ -1,0 +1,242 @@
+"""What do models cost, and how good are they? Our generator beside the dissertation's, on the same domains.
+
+    python benchmarks/generators.py
+    python benchmarks/generators.py --simulated
+
+Models of four kernels are built without a question, by our presets (each several times, spread over the
+run, as the speed of a machine wanders), by the preset `peise2017`, and as two baselines: one cubic
+polynomial of a second of sampling, and the flop count at one rate (which may look at the validation).
+All are judged on one set of random points that are measured in two passes, the first before and the
+second after everything else. On the simulated machine the truth is known instead. Columns:
+
+error       mean of |model's median / measured - 1|; median and p90 the same
+noise       mean difference of the two passes
+within      share of points within two standard errors of model and measurement
+seconds     of sampling, whole batches with what was disturbed and measured again
+samples     that the model rests on
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+
+from blascast.cli.options import one_library_option
+from blascast.cli.output import progress_bar
+from blascast.models.builder import ModelBuilder
+from blascast.models.domain import Domain
+from blascast.models.need import Need
+from blascast.models.parameters import PRESETS, Parameters
+from blascast.models.sampling import Case, case_named
+from blascast.models.store import Store
+from blascast.models.summary import MEDIAN
+from blascast.sampler.backends import open_backend
+from blascast.sampler.job import warm_job
+from blascast.sampler.kernels import find_kernel
+from blascast.sampler.sampler import Sampler
+from blascast.sampler.setup import SetupRequest
+from blascast.sampler.simulated import ORDINARY, QUIET, Disturbances, SimulatedBackend
+
+KERNELS = (
+    ("trsm", "LLNN 1", Domain((24, 24), (536, 4152))),
+    ("syrk", "LN -1 1", Domain((8, 8), (1032, 264))),
+    ("gemm", "NN -1 1", Domain((8, 8, 8), (1032, 1032, 264))),
+    ("potf2", "L", Domain((8,), (264,))),
+)
+POINTS = 150
+REPETITIONS = 10
+WIDEST = 1 << 30
+# As a minimum width leaves it one piece; its repetitions are those that a second has room for.
+CUBIC = Parameters(
+    cuts="halves",
+    overfitting=1,
+    overfitting_3d=0,
+    grid="chebyshev",
+    minimum_width=WIDEST,
+    minimum_width_3d=WIDEST,
+    least_repetitions=1,
+    most_repetitions=1,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Points of a case and their run times: two passes, or twice the truth."""
+
+    case: Case
+    points: np.ndarray
+    passes: np.ndarray
+
+    @property
+    def times(self) -> np.ndarray:
+        """Means of the passes."""
+        return np.exp(np.log(self.passes).mean(axis=0))
+
+    def errors(self, seconds: np.ndarray) -> dict[str, float]:
+        """Statistics of the errors of estimates, per cent."""
+        errors = 100 * np.abs(seconds / self.times - 1)
+        return {"error": errors.mean(), "median": np.median(errors), "p90": np.percentile(errors, 90)}
+
+    def noise(self) -> float:
+        """Mean difference of the passes, per cent."""
+        return float(100 * np.abs(self.passes[0] / self.passes[1] - 1).mean())
+
+
+@click.command()
+@one_library_option
+@click.option("--simulated", is_flag=True, help="The simulated machine, undisturbed and disturbed.")
+@click.option("--minutes", type=float, default=6.0, show_default=True, help="Most for a kernel of peise2017.")
+@click.option("--builds", type=int, default=3, show_default=True, help="Of each of our presets.")
+def main(library, simulated, minutes, builds):
+    peise = replace(PRESETS["peise2017"], seconds=60 * minutes)
+    ours = {name: parameters for name, parameters in PRESETS.items() if name != "peise2017"}
+    order = [*ours.items(), ("peise2017", peise), *(list(ours.items()) * (builds - 1)), ("cubic", CUBIC)]
+    print(date.today())
+    if simulated:
+        for name, disturbances in (("undisturbed", QUIET), ("disturbed", ORDINARY)):
+            print(f"\nThe simulated machine, {name}")
+            report(
+                [simulated_row for kernel in KERNELS for simulated_row in simulate(kernel, order, disturbances)],
+                10,
+                1.2,
+            )
+    else:
+        print(f"{open_backend(SetupRequest(library, 'd', 1)).setup}")
+        with progress_bar() as on_progress:
+            rows = [row for kernel in KERNELS for row in measure(kernel, order, library, on_progress)]
+        report(rows, 5, 1.0)
+
+
+def measure(kernel, order, library: str, on_progress) -> Iterator[dict]:
+    """Rows of a kernel on the real machine."""
+    case, domain, points = problem(kernel)
+    with opened(lambda: open_backend(SetupRequest(library, "d", 1))) as (sampler, store):
+        first = medians(sampler, case, points, domain, on_progress)
+    built = []
+    for name, parameters in order:
+        with opened(lambda: open_backend(SetupRequest(library, "d", 1))) as (sampler, store):
+            chosen = within_a_second(sampler, case, domain, parameters) if name == "cubic" else parameters
+            built.append((name, *build(sampler, store, case, domain, chosen, on_progress)))
+    with opened(lambda: open_backend(SetupRequest(library, "d", 1))) as (sampler, store):
+        second = medians(sampler, case, points, domain, on_progress)
+    validation = Validation(case, points, np.stack([first, second]))
+    yield from (row(name, model, seconds, validation) for name, model, seconds in built)
+    yield rate_row(validation)
+
+
+def simulate(kernel, order, disturbances: Disturbances) -> Iterator[dict]:
+    """Rows of a kernel on the simulated machine, where seconds are of its clock."""
+    case, domain, points = problem(kernel)
+    truth = SimulatedBackend(disturbances=QUIET)
+    ld = case.ld(domain.upper)
+    times = np.array([truth.warm_seconds(case.call(tuple(point), ld)) for point in points.tolist()])
+    validation = Validation(case, points, np.stack([times, times]))
+    for number, (name, parameters) in enumerate(order):
+        with opened(lambda seed=number: SimulatedBackend(disturbances=disturbances, seed=seed)) as (sampler, store):
+            chosen = within_a_second(sampler, case, domain, parameters) if name == "cubic" else parameters
+            began = sampler.backend.now
+            model, _ = build(sampler, store, case, domain, chosen)
+            yield row(name, model, sampler.backend.now - began, validation)
+    yield rate_row(validation)
+
+
+def problem(kernel) -> tuple[Case, Domain, np.ndarray]:
+    """A case, its domain, and random points in it: half of them log-uniform, half uniform."""
+    name, text, domain = kernel
+    random = np.random.default_rng(2017)
+    low, high = np.array(domain.lower), np.array(domain.upper)
+    shares = random.random((2 * POINTS, len(low)))
+    points = np.where(np.arange(2 * POINTS)[:, None] % 2, low * (high / low) ** shares, low + (high - low) * shares)
+    points = np.unique(np.clip(8 * np.rint(points / 8).astype(np.int64), low, high), axis=0)
+    return case_named(find_kernel(name), text, "d"), domain, random.permutation(points)[:POINTS]
+
+
+@contextmanager
+def opened(backend: Callable) -> Iterator[tuple[Sampler, Store]]:
+    """A sampler, and a store of its own."""
+    with tempfile.TemporaryDirectory() as home:
+        store, sampler = Store(Path(home)), Sampler(backend())
+        try:
+            yield sampler, store
+        finally:
+            sampler.backend.close()
+            store.close()
+
+
+def build(sampler, store, case, domain, parameters, on_progress=lambda step: None):
+    """A model, and the seconds that its batches took."""
+    builder = ModelBuilder(sampler, store, parameters, on_progress)
+    (model,) = builder.provide([Need(case, (domain,))]).values()
+    return model, sum(batch.seconds for batch in builder.batches)
+
+
+def medians(sampler, case, points, domain, on_progress) -> np.ndarray:
+    """One pass over the validation points."""
+    jobs = [warm_job(case.call(tuple(point), case.ld(domain.upper))) for point in points.tolist()]
+    batch = sampler.measure(jobs, REPETITIONS, label="validation", on_progress=on_progress)
+    return np.array([np.median(measurement.seconds) for measurement in batch.measurements])
+
+
+def within_a_second(sampler, case, domain, parameters: Parameters) -> Parameters:
+    """As many repetitions as a second has room for, at least one."""
+    with tempfile.TemporaryDirectory() as home:
+        store = Store(Path(home))
+        model, _ = build(sampler, store, case, domain, parameters)
+        store.close()
+    repetitions = max(1, int(1.0 / model.seconds))
+    return replace(parameters, least_repetitions=repetitions, most_repetitions=repetitions)
+
+
+def row(name: str, model, seconds: float, validation: Validation) -> dict:
+    """What a model achieved."""
+    found = model.evaluate(validation.points)
+    uncertain = np.hypot(found.errors, validation.noise() / 100)
+    within = np.abs(found.statistics[:, MEDIAN] / validation.times - 1) < 2 * uncertain
+    return {
+        "kernel": f"{model.key}",
+        "generator": name,
+        **validation.errors(found.statistics[:, MEDIAN]),
+        "noise": validation.noise(),
+        "within": 100 * within.mean(),
+        "seconds": seconds,
+        "samples": model.samples,
+        "pieces": len(model.pieces),
+        "stopped": model.stopped,
+    }
+
+
+def rate_row(validation: Validation) -> dict:
+    """The flop count at the median rate of the validation's points."""
+    ld = int(validation.points.max()) + 8
+    flops = np.array([validation.case.call(tuple(point), ld).flops for point in validation.points.tolist()])
+    estimates = flops / np.median(flops / validation.times)
+    key = f"{validation.case.kernel.name} {validation.case.name}"
+    return {"kernel": key, "generator": "one rate", **validation.errors(estimates), "noise": validation.noise()}
+
+
+def report(rows: list[dict], times_cheaper: float, times_error: float) -> None:
+    """The table, means over builds, and whether the default reaches what it must."""
+    frame = pd.DataFrame(rows)
+    numbers = frame.select_dtypes("number").columns
+    grouped = frame.groupby(["kernel", "generator"], sort=False)
+    table = grouped[numbers].mean().join(grouped["stopped"].agg(lambda s: ", ".join(sorted(set(s.dropna())))))
+    print(table.to_string(float_format=lambda value: f"{value:.3g}", na_rep="-"))
+    cost = "samples" if times_cheaper > 5 else "seconds"
+    for kernel, part in table.groupby(level=0, sort=False):
+        default, peise = part.loc[(kernel, "default")], part.loc[(kernel, "peise2017")]
+        error, cheaper = default["error"] / peise["error"], peise[cost] / default[cost]
+        met = error <= times_error and cheaper >= times_cheaper
+        print(
+            f"{kernel}: default has {error:.2f} times the error of peise2017 (target {times_error}) for {cheaper:.1f} "
+            f"times fewer {cost} (target {times_cheaper}): {'met' if met else 'missed'}"
+        )
+
+
+if __name__ == "__main__":
+    main()
