@@ -24,6 +24,7 @@ from .workload import Judge, importance
 MOST_CHANGES = 3
 REASKED = 0.98  # of an error that models from the store bring: what was good enough once remains so
 CALLS_PER_SAMPLE = 2  # the first of which warms the operands up
+LEAST_SECONDS = 1e-9  # the time of calls that take no longer than it takes to time them
 
 
 class ModelBuilder:
@@ -242,7 +243,7 @@ class ModelBuilder:
         """From accepted samples; where there are none, from disturbed ones, as uncertain as large."""
         fresh = measured.accepted if measured else ()
         counted = [*stored, *fresh] or (measured.samples if measured else ())
-        seconds = np.array([sample.seconds for sample in counted])
+        seconds = np.maximum([sample.seconds for sample in counted], LEAST_SECONDS)
         reference = float(np.quantile(seconds, self._parameters.reference))
         error = standard_error(seconds, MEDIAN) / reference if stored or fresh else 1.0
         spent = CALLS_PER_SAMPLE * sum(sample.seconds for sample in stored) + (measured.cost if measured else 0.0)
