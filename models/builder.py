@@ -25,6 +25,7 @@ from .workload import Judge, importance
 
 MOST_CHANGES = 3
 REASKED = 0.98  # of an error that models from the store bring: what was good enough once remains so
+LEAST_SECONDS = 1e-9  # the time of calls that take no longer than it takes to time them
 
 
 class ModelBuilder:
@@ -260,7 +261,7 @@ class ModelBuilder:
         """From accepted samples; where there are none, from disturbed ones, as uncertain as large."""
         fresh = measured.accepted if measured else ()
         counted = [*stored, *fresh] or (measured.samples if measured else ())
-        seconds = np.array([sample.seconds for sample in counted])
+        seconds = np.maximum([sample.seconds for sample in counted], LEAST_SECONDS)
         spent = CALLS_PER_SAMPLE * sum(sample.seconds for sample in stored) + (measured.cost if measured else 0.0)
         observation = observe(seconds, self._parameters.reference, spent)
         return observation if stored or fresh else replace(observation, standard_error=1.0)
