@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from blascast.models.basis import Exponents, monomials
+from blascast.models.basis import Exponents, design_matrix, monomials
 from blascast.models.domain import Domain
 from blascast.models.generator import Generator, Observation, Point
 from blascast.models.partition import Observed, Part
+from blascast.models.piecewise import Piece
 from blascast.models.sampling import Case
-from blascast.models.summary import FloatArray
+from blascast.models.summary import MEDIAN, FloatArray
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.simulated import QUIET, SimulatedBackend
 
@@ -104,3 +105,9 @@ def assert_covered(domain: Domain, parts: Sequence[Domain]) -> None:
     assert not overlapping.any()
     whole = np.array(domain.upper) - np.array(domain.lower)
     assert np.prod((upper - lower)[:, wide], axis=1).sum() == np.prod(whole[wide])
+
+
+def medians(piece: Piece, sizes: np.ndarray, exponents: Exponents) -> FloatArray:
+    """The median of a piece's polynomials at sizes of shape (n, d), seconds."""
+    scale = np.array(piece.domain.upper, dtype=float)
+    return np.asarray((design_matrix(sizes, exponents, scale) @ piece.coefficients)[:, MEDIAN])

@@ -84,8 +84,8 @@ def test_it_cuts_along_whichever_size(size: int) -> None:
     parts, (cut,) = partition(domain, observed(points, switched), exponents, WIDTH)
     assert (cut.size, len(parts)) == (size, 2)
     assert cut.below <= 96 <= cut.above
-    assert all(np.array(cut.points())[:, size] == cut.at)
-    assert domain.contains(np.array(cut.points())).all()
+    assert all(np.array(cut.points(cut.at))[:, size] == cut.at)
+    assert domain.contains(np.array(cut.points(cut.at))).all()
 
 
 def test_several_cuts() -> None:
@@ -225,8 +225,8 @@ def test_observations_by_place() -> None:
 def test_points_at_a_cut() -> None:
     others = np.array([[8], [64], [512], [100], [16]])
     cut = Cut(Domain((8, 8), (512, 512)), 0, 200, 300, 256, 0.1, others)
-    assert cut.points() == [(256, 8), (256, 64), (256, 512)]
-    assert set(Cut(Domain((8,), (512,)), 0, 200, 300, 256, 0.1, np.empty((1, 0), dtype=int)).points()) == {(256,)}
+    assert cut.points(cut.at) == [(256, 8), (256, 64), (256, 512)]
+    assert set(Cut(Domain((8,), (512,)), 0, 200, 300, 256, 0.1, np.empty((1, 0), dtype=int)).points(256)) == {(256,)}
 
 
 # --- whatever the domain and the costs

@@ -62,7 +62,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:  # --help and --version
         return exit_.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
+        with contextlib.suppress(OSError):
+            click.echo(error.format_message())
         return EXIT_USAGE
     except click.ClickException as error:
         return _explain(" ".join(error.format_message().split()), EXIT_USAGE)
