@@ -39,22 +39,22 @@ class Fit:
         return np.asarray(((relative @ self.whitening) ** 2).sum(axis=1))
 
 
-def fit(matrix: FloatArray, seconds: FloatArray) -> Fit:
-    """Fits y by least squares of X c against 1, X[i, j] = m_j(x_i) / y_i.
+def fit(matrix: FloatArray, seconds: FloatArray, weights: FloatArray) -> Fit:
+    """Fits y by least squares of W X c against W 1, X[i, j] = m_j(x_i) / y_i, W = diag(weights).
 
     Parameters
     ----------
     matrix : array of shape (n_points, n_monomials)
         The monomials at the points, no more of them than points.
-    seconds : array of shape (n_points,), positive
+    seconds, weights : arrays of shape (n_points,), positive
     """
-    left, singular, right = _decomposed(matrix, seconds)
-    weights = left.sum(axis=0)
-    residuals = left @ weights - 1.0
+    left, singular, right = _decomposed(matrix, seconds / weights)
+    projected = weights @ left
+    residuals = left @ projected / weights - 1.0
     leverages = (left**2).sum(axis=1)
     held_out = residuals / (1 - np.minimum(leverages, _HIGHEST_LEVERAGE))
     whitening = right.T / singular
-    return Fit(whitening @ weights, residuals, held_out, whitening, bool(leverages.max() < _HIGHEST_LEVERAGE))
+    return Fit(whitening @ projected, residuals, held_out, whitening, bool(leverages.max() < _HIGHEST_LEVERAGE))
 
 
 def least_squares(matrix: FloatArray, seconds: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -71,13 +71,14 @@ def _decomposed(matrix: FloatArray, seconds: FloatArray) -> tuple[FloatArray, Fl
     return left[:, kept], singular[kept], right[kept]
 
 
-def fit_statistics(matrix: FloatArray, statistics: FloatArray) -> FloatArray:
+def fit_statistics(matrix: FloatArray, statistics: FloatArray, weights: FloatArray) -> FloatArray:
     """Coefficients of all statistics; that of the deviation, which may vanish, is fitted relative to the median.
 
     Parameters
     ----------
     matrix : array of shape (n_points, n_monomials)
     statistics : array of shape (n_points, 5), seconds
+    weights : array of shape (n_points,)
 
     Returns
     -------
@@ -86,6 +87,6 @@ def fit_statistics(matrix: FloatArray, statistics: FloatArray) -> FloatArray:
     coefficients: npt.NDArray[np.float64] = np.empty((matrix.shape[1], len(STATISTICS)))
     for s in range(len(STATISTICS)):
         reference = statistics[:, MEDIAN if s == STD else s]
-        target = statistics[:, s] / reference
-        coefficients[:, s] = np.linalg.lstsq(matrix / reference[:, None], target, rcond=None)[0]
+        target = weights * statistics[:, s] / reference
+        coefficients[:, s] = np.linalg.lstsq(matrix * (weights / reference)[:, None], target, rcond=None)[0]
     return coefficients

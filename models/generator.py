@@ -104,7 +104,7 @@ def pieces_of(generator: Generator, exponents: Exponents) -> tuple[Piece, ...]:
 def _piece(part: Part, observed: dict[Point, Observation], exponents: Sequence[tuple[int, ...]]) -> Piece:
     points = part.observed.sizes
     statistics = np.array([observed[tuple(point)].statistics for point in points.tolist()])
-    fitted = fit_statistics(part.matrix(points), statistics)
+    fitted = fit_statistics(part.matrix(points), statistics, part.observed.weights)
     coefficients = np.zeros((len(exponents), fitted.shape[1]))
     coefficients[[exponents.index(monomial) for monomial in part.exponents]] = fitted
     return Piece(part.domain, coefficients, part.error, part.noise, len(points))

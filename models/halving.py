@@ -104,7 +104,7 @@ class Halving:
         points = self._points(domain)
         reference = np.array([self.observed[point].reference for point in points])
         noise = np.array([self.observed[point].standard_error for point in points])
-        return fitted_part(domain, Observed(np.array(points), reference, noise), self._exponents)
+        return fitted_part(domain, Observed.alike(np.array(points), reference, noise), self._exponents)
 
 
 def halves(domain: Domain, minimum_width: int, lattice: Lattice = EVEN) -> tuple[Domain, Domain] | None:

@@ -26,6 +26,8 @@ BASIS_GAIN = 0.8  # the same for more monomials
 LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
 FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate may be anywhere in a part
 REACHED = 5  # places along each size at which that is looked at
+MOST_SCATTER = 3.0
+TELLING_POINTS = 3  # for each monomial, before scatter is said to explain a part's errors
 SPARE_POINTS = 1.25  # points a part must have for each monomial
 
 
@@ -40,11 +42,25 @@ class Observed:
         The reference statistic.
     noise : array of shape (n_points,)
         Its standard error, relative.
+    weights : array of shape (n_points,)
+        How much errors at the points count in a fit.
     """
 
     sizes: IntArray
     seconds: FloatArray
     noise: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def alike(cls, sizes: IntArray, seconds: FloatArray, noise: FloatArray) -> "Observed":
+        """With points that all count alike."""
+        return cls(sizes, seconds, noise, np.ones(len(seconds)))
+
+    @classmethod
+    def by_noise(cls, sizes: IntArray, seconds: FloatArray, noise: FloatArray) -> "Observed":
+        """With points that count the less the more they scatter beyond the usual, at least 1 / MOST_SCATTER."""
+        usual = max(float(np.median(noise)), LEAST_NOISE)
+        return cls(sizes, seconds, noise, usual / np.clip(noise, usual, MOST_SCATTER * usual))
 
     def inside(self, domain: Domain) -> "Observed":
         """What of it is inside a domain."""
@@ -52,7 +68,7 @@ class Observed:
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> "Observed":
         """What of it a mask selects."""
-        return Observed(self.sizes[which], self.seconds[which], self.noise[which])
+        return Observed(self.sizes[which], self.seconds[which], self.noise[which], self.weights[which])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,18 +90,19 @@ class Part:
 
     @property
     def noise(self) -> float:
-        """Standard error of its points, relative, root mean square."""
-        return max(rms(self.observed.noise), LEAST_NOISE)
+        """Standard error of its points, relative, root mean square by weight."""
+        return max(rms(self.observed.noise, self.observed.weights), LEAST_NOISE)
 
     @property
     def explained(self) -> bool:
-        """Whether its errors are no larger than the scatter of its samples explains."""
-        return self.held_out <= NOISE_FACTOR * self.noise
+        """Whether its errors are no larger than the scatter of its samples explains, of which there are enough to tell."""
+        enough = len(self.observed.seconds) >= TELLING_POINTS * len(self.exponents)
+        return enough and self.held_out <= NOISE_FACTOR * self.noise
 
     @property
     def held_out(self) -> float:
-        """Error at points left out of the fit, relative, root mean square."""
-        return rms(self.fit.held_out)
+        """Error at points left out of the fit, relative, root mean square by weight."""
+        return rms(self.fit.held_out, self.observed.weights)
 
     @property
     def error(self) -> float:
@@ -199,7 +216,7 @@ def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents]) -> P
 def fitted_part(domain: Domain, observed: Observed, exponents: Exponents) -> Part:
     """The part with given monomials."""
     matrix = design_matrix(observed.sizes, exponents, np.array(domain.upper, dtype=float))
-    return Part(domain, observed, exponents, fit(matrix, observed.seconds))
+    return Part(domain, observed, exponents, fit(matrix, observed.seconds, observed.weights))
 
 
 def _supports(observed: Observed, exponents: Exponents) -> bool:
@@ -210,7 +227,7 @@ def _supports(observed: Observed, exponents: Exponents) -> bool:
 
 
 def _loss(part: Part) -> float:
-    return float((part.fit.held_out**2).sum())
+    return float(((part.observed.weights * part.fit.held_out) ** 2).sum())
 
 
 def best_cut(

@@ -175,7 +175,7 @@ class Refinement:
         points = np.array(list(self.observed))
         points = points[domain.contains(points)]
         observations = [self.observed[tuple(point)] for point in points.tolist()]
-        return Observed(
+        return Observed.by_noise(
             points,
             np.array([observation.reference for observation in observations]),
             np.array([observation.standard_error for observation in observations]),

@@ -48,6 +48,7 @@ def standard_error(seconds: FloatArray, statistic: int) -> float:
     return factor * deviation / float(np.sqrt(count))
 
 
-def rms(values: FloatArray) -> float:
-    """Root mean square."""
-    return float(np.sqrt(np.mean(values**2)))
+def rms(values: FloatArray, weights: FloatArray | None = None) -> float:
+    """Root mean square, in which values may have weights."""
+    squares = None if weights is None else weights**2
+    return float(np.sqrt(np.average(values**2, weights=squares)))

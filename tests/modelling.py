@@ -91,7 +91,7 @@ def observed(points: Sequence[Point], cost: Cost, noise: float = 0.0, seed: int 
     """Observations of points, as a partition takes them."""
     observe = noisy(cost, noise, seed)
     found = [observe(tuple(point)) for point in points]
-    return Observed(np.array(points), np.array([o.reference for o in found]), np.full(len(found), noise))
+    return Observed.alike(np.array(points), np.array([o.reference for o in found]), np.full(len(found), noise))
 
 
 def assert_covered(domain: Domain, parts: Sequence[Domain]) -> None:

@@ -215,7 +215,7 @@ def test_one_point_is_a_part() -> None:
 
 
 def test_observations_by_place() -> None:
-    all_of_them = Observed(np.array([[8], [16], [24]]), np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]))
+    all_of_them = Observed.alike(np.array([[8], [16], [24]]), np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]))
     some = all_of_them.inside(Domain((16,), (24,)))
     assert some.sizes.ravel().tolist() == [16, 24]
     assert some.seconds.tolist() == [2.0, 3.0]

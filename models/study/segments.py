@@ -60,7 +60,7 @@ def segments(sizes: IntArray, samples: FloatArray) -> list[Segments]:
     """
     noise = [standard_error(row[np.isfinite(row)], MEDIAN) for row in samples]
     medians = np.nanmedian(samples, axis=1)
-    observed = Observed(sizes[:, None], medians, np.array(noise) / medians)
+    observed = Observed.alike(sizes[:, None], medians, np.array(noise) / medians)
     whole = fitted_part(Domain((int(sizes[0]),), (int(sizes[-1]),)), observed, CUBIC)
     ways: tuple[tuple[str, Callable[[list[Part]], list[Part] | None]], ...] = (
         ("halves", lambda parts: _halved(parts, observed)),
