@@ -114,6 +114,8 @@ def _model(values: dict[str, Any]) -> Model:
         raise ValueError("no pieces")
     if not all(0 <= power <= HIGHEST_POWER for monomial in exponents for power in monomial):
         raise ValueError(f"exponents must be 0 to {HIGHEST_POWER}")
+    if len(set(map(len, exponents))) > 1 or not exponents[0]:
+        raise ValueError("monomials must be in the same sizes, one at least")
     return Model(
         _key(values["key"]),
         exponents,

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
 import platformdirs
@@ -232,7 +232,7 @@ class Store:
                 sample = Sample(*values)
                 _check_sample(sample)
                 if sample.verdict(state, floor, clock, halt) == "ok":
-                    found.setdefault(tuple(json.loads(sizes)), []).append(sample)
+                    found.setdefault(_point(sizes), []).append(sample)
         return found
 
     def prevailing_state(self, setup: Setup) -> State | None:
@@ -240,14 +240,14 @@ class Store:
         query = "SELECT state FROM measurements WHERE fingerprint = ? GROUP BY state ORDER BY COUNT(*) DESC LIMIT 1"
         with self._explained():
             row = self._database.execute(query, (setup.fingerprint,)).fetchone()
-        return row[0] if row else None
+            return _state(row[0]) if row else None
 
     def last_taken(self, setup: Setup, key: ModelKey) -> float:
         """When the last samples of a case were taken, seconds since 1970; 0 if there are none."""
         query = 'SELECT MAX(taken) FROM measurements WHERE fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ?'
         with self._explained():
             row = self._database.execute(query, (setup.fingerprint, *_case_of(key))).fetchone()
-        return float(row[0] or 0.0)
+            return float(row[0] or 0.0)
 
     # --- models
 
@@ -348,6 +348,21 @@ def _checked_facts(facts: Any) -> dict[str, float]:
         if not isinstance(value, float) or not least <= value < float("inf"):
             raise ValueError(f"{name} of a setup is {value!r}")
     return facts
+
+
+def _state(text: str) -> State:
+    """A state as it was noted, or ValueError."""
+    if text not in get_args(State):
+        raise ValueError(f"the state of a measurement is {text!r}")
+    return cast(State, text)
+
+
+def _point(text: str) -> Point:
+    """Sizes as they were noted, or ValueError."""
+    sizes = json.loads(text)
+    if not isinstance(sizes, list) or not sizes or not all(type(size) is int and size > 0 for size in sizes):
+        raise ValueError(f"sizes of a call are {text}")
+    return tuple(sizes)
 
 
 def _check_sample(sample: Sample) -> None:
