@@ -204,13 +204,26 @@ class Store:
         names = [(ModelKey(kernel, case, ld), tuple(point)) for kernel, case, ld, point in header["names"]]
         own = [[sample for job, sample in samples if job == index] for index in range(len(names))]
         floor = floor_of(np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)]))
-        state = prevailing_state([sample for _, sample in samples], floor)
+        state, count = prevailing_state([sample for _, sample in samples], floor), 0
         with self._database:
             for name, taken, clock in zip(names, own, prevailing_clocks(own), strict=True):
-                if taken:
+                new = [sample for sample in taken if not self._is_kept(header["fingerprint"], name, sample)]
+                if new:
                     terms = (state, floor, time.time(), clock, None)  # any halt: the usual one is not known
-                    self._insert(header["fingerprint"], name, terms, taken)
-        return len(samples)
+                    self._insert(header["fingerprint"], name, terms, new)
+                count += len(new)
+        return count
+
+    def _is_kept(self, fingerprint: str, name: Name, sample: Sample) -> bool:
+        """Whether a sample is here: its process may have been killed when it had saved its batch."""
+        query = (
+            "SELECT 1 FROM measurements m JOIN samples s ON s.measurement = m.id "
+            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.sizes = ? '
+            "AND s.started = ? AND s.seconds = ?"
+        )
+        key, point = name
+        terms = (fingerprint, *_case_of(key), json.dumps(point), sample.started, sample.seconds)
+        return self._database.execute(query, terms).fetchone() is not None
 
     @property
     def _journals(self) -> Path:
