@@ -21,7 +21,7 @@ from dataclasses import astuple
 from functools import cached_property
 from glob import escape
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast, get_args
 from urllib.parse import quote
 
 import numpy as np
@@ -209,15 +209,28 @@ class Store:
         names = [(ModelKey(kernel, case, ld), tuple(point)) for kernel, case, ld, point in header["names"]]
         own = [[sample for job, sample in samples if job == index] for index in range(len(names))]
         floor = floor_of(np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)]))
-        state = prevailing_state([sample for _, sample in samples], floor)
+        state, count = prevailing_state([sample for _, sample in samples], floor), 0
         precondition = str(header.get("precondition", WARM))
         with self._database:
             for name, taken, clock in zip(names, own, prevailing_clocks(own), strict=True):
-                if taken:
+                new = [sample for sample in taken if not self._is_kept(header["fingerprint"], name, sample)]
+                if new:
                     # any halt: the usual one is not known
                     terms = (precondition, state, floor, time.time(), clock, None)
-                    self._insert(header["fingerprint"], name, terms, taken)
-        return len(samples)
+                    self._insert(header["fingerprint"], name, terms, new)
+                count += len(new)
+        return count
+
+    def _is_kept(self, fingerprint: str, name: Name, sample: Sample) -> bool:
+        """Whether a sample is here: its process may have been killed when it had saved its batch."""
+        query = (
+            "SELECT 1 FROM measurements m JOIN samples s ON s.measurement = m.id "
+            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.sizes = ? '
+            "AND s.started = ? AND s.seconds = ?"
+        )
+        key, point = name
+        terms = (fingerprint, *_case_of(key), json.dumps(point), sample.started, sample.seconds)
+        return self._database.execute(query, terms).fetchone() is not None
 
     @property
     def _journals(self) -> Path:
@@ -242,7 +255,7 @@ class Store:
                 sample = Sample(*values)
                 _check_sample(sample)
                 if state is None or sample.verdict(state, floor, clock, halt) == "ok":
-                    found.setdefault(tuple(json.loads(sizes)), []).append(sample)
+                    found.setdefault(_point(sizes), []).append(sample)
         return found
 
     def count_samples(self, setup: Setup, key: ModelKey, precondition: str = WARM) -> dict[Point, int]:
@@ -254,21 +267,21 @@ class Store:
         )
         with self._explained():
             rows = self._database.execute(query, (setup.fingerprint, *_case_of(key), precondition))
-            return {tuple(json.loads(sizes)): count for sizes, count in rows}
+            return {_point(sizes): count for sizes, count in rows}
 
     def prevailing_state(self, setup: Setup) -> State | None:
         """The state that most of the setup's measurements are of."""
         query = "SELECT state FROM measurements WHERE fingerprint = ? GROUP BY state ORDER BY COUNT(*) DESC LIMIT 1"
         with self._explained():
             row = self._database.execute(query, (setup.fingerprint,)).fetchone()
-        return row[0] if row else None
+            return _state(row[0]) if row else None
 
     def last_taken(self, setup: Setup, key: ModelKey) -> float:
         """When the last samples of a case were taken, seconds since 1970; 0 if there are none."""
         query = 'SELECT MAX(taken) FROM measurements WHERE fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ?'
         with self._explained():
             row = self._database.execute(query, (setup.fingerprint, *_case_of(key))).fetchone()
-        return float(row[0] or 0.0)
+            return float(row[0] or 0.0)
 
     def sampled(self) -> list[tuple[Setup, ModelKey]]:
         """The cases that there are samples of, in setups that something is noted about."""
@@ -418,6 +431,21 @@ def _checked_facts(facts: Any) -> dict[str, float]:
         if not isinstance(value, float) or not least <= value < float("inf"):
             raise ValueError(f"{name} of a setup is {value!r}")
     return facts
+
+
+def _state(text: str) -> State:
+    """A state as it was noted, or ValueError."""
+    if text not in get_args(State):
+        raise ValueError(f"the state of a measurement is {text!r}")
+    return cast(State, text)
+
+
+def _point(text: str) -> Point:
+    """Sizes as they were noted, or ValueError."""
+    sizes = json.loads(text)
+    if not isinstance(sizes, list) or not sizes or not all(type(size) is int and size > 0 for size in sizes):
+        raise ValueError(f"sizes of a call are {text}")
+    return tuple(sizes)
 
 
 def _check_sample(sample: Sample) -> None:
