@@ -39,15 +39,18 @@ class Fit:
         return np.asarray(((relative @ self.whitening) ** 2).sum(axis=1))
 
 
-def fit(matrix: FloatArray, seconds: FloatArray, weights: FloatArray) -> Fit:
+def fit(matrix: FloatArray, seconds: FloatArray, weights: FloatArray | None = None) -> Fit:
     """Fits y by least squares of W X c against W 1, X[i, j] = m_j(x_i) / y_i, W = diag(weights).
 
     Parameters
     ----------
     matrix : array of shape (n_points, n_monomials)
         The monomials at the points, no more of them than points.
-    seconds, weights : arrays of shape (n_points,), positive
+    seconds : array of shape (n_points,), positive
+    weights : array of shape (n_points,), optional
+        Positive; by default all points count alike.
     """
+    weights = np.ones(len(seconds)) if weights is None else weights
     left, singular, right = _decomposed(matrix, seconds / weights)
     projected = weights @ left
     residuals = left @ projected / weights - 1.0
@@ -71,19 +74,21 @@ def _decomposed(matrix: FloatArray, seconds: FloatArray) -> tuple[FloatArray, Fl
     return left[:, kept], singular[kept], right[kept]
 
 
-def fit_statistics(matrix: FloatArray, statistics: FloatArray, weights: FloatArray) -> FloatArray:
+def fit_statistics(matrix: FloatArray, statistics: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Coefficients of all statistics; that of the deviation, which may vanish, is fitted relative to the median.
 
     Parameters
     ----------
     matrix : array of shape (n_points, n_monomials)
     statistics : array of shape (n_points, 5), seconds
-    weights : array of shape (n_points,)
+    weights : array of shape (n_points,), optional
+        As for `fit`.
 
     Returns
     -------
     array of shape (n_monomials, 5)
     """
+    weights = np.ones(len(statistics)) if weights is None else weights
     coefficients: npt.NDArray[np.float64] = np.empty((matrix.shape[1], len(STATISTICS)))
     for s in range(len(STATISTICS)):
         reference = statistics[:, MEDIAN if s == STD else s]

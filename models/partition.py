@@ -95,7 +95,7 @@ class Part:
 
     @property
     def explained(self) -> bool:
-        """Whether its errors are no larger than the scatter of its samples explains, where points are enough to tell."""
+        """Whether its errors are no larger than the scatter of its samples explains, if they can tell."""
         enough = len(self.observed.seconds) >= TELLING_POINTS * len(self.exponents)
         return enough and self.held_out <= NOISE_FACTOR * self.noise
 

@@ -345,7 +345,7 @@ def test_a_state_that_keeps_changing_is_named_mixed(home: Path) -> None:
     assert {"free", "busy"} <= {batch.state for batch in builder.batches}
     assert model.state == "mixed"
     errors = errors_of(backend, model)
-    assert errors.min() > -0.05
+    assert errors.min() > -0.1
     assert errors.max() < QUIET.slow_down - 1 + 0.05
 
 
@@ -521,7 +521,7 @@ def test_other_statistics_may_decide(home: Path) -> None:
         points[reference] = len(samples_of(folder, model))
         assert model.parameters.reference == reference
         if reference < 0.5:
-            assert builder.stopped in ("bound", "noise")
+            assert builder.stopped != "budget"
             found = model.evaluate(calls_in(DOMAIN)).statistics[:, MIN]
             np.testing.assert_allclose(found, truth(backend, model, SYRK, calls_in(DOMAIN)), rtol=0.01)
     assert points[0.5] > 2 * max(points[0.0], points[0.25])

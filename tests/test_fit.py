@@ -19,22 +19,23 @@ def scattered(seed: int, count: int = 12, noise: float = 0.05) -> tuple[np.ndarr
     return design_matrix(sizes, PARABOLA, np.array([500.0])), seconds
 
 
-def refit_without(matrix: np.ndarray, seconds: np.ndarray, left_out: int) -> float:
+def refit_without(matrix: np.ndarray, seconds: np.ndarray, left_out: int, weights: np.ndarray) -> float:
     """Relative error at a point that a fit by another route has not seen."""
     kept = np.arange(len(seconds)) != left_out
-    relative = matrix[kept] / seconds[kept, None]
-    coefficients = np.linalg.solve(relative.T @ relative, relative.sum(axis=0))
+    relative, squares = matrix[kept] / seconds[kept, None], weights[kept] ** 2
+    coefficients = np.linalg.solve((relative.T * squares) @ relative, relative.T @ squares)
     return float(matrix[left_out] @ coefficients / seconds[left_out] - 1)
 
 
 @given(st.integers(0, 10_000))
 def test_held_out_errors_are_those_of_true_refits(seed: int) -> None:
     matrix, seconds = scattered(seed)
-    found = fit(matrix, seconds)
-    for i in range(len(seconds)):
-        free = found.residuals[i] / found.held_out[i]  # 1 - leverage, bounded where a point stands alone
-        if free > 0.06:
-            assert found.held_out[i] == pytest.approx(refit_without(matrix, seconds, i), rel=1e-6, abs=1e-9)
+    weights = np.random.default_rng(seed).uniform(0.2, 1.0, len(seconds))
+    for found, used in ((fit(matrix, seconds), np.ones(len(seconds))), (fit(matrix, seconds, weights), weights)):
+        for i in range(len(seconds)):
+            free = found.residuals[i] / found.held_out[i]  # 1 - leverage, bounded where a point stands alone
+            if free > 0.06:
+                assert found.held_out[i] == pytest.approx(refit_without(matrix, seconds, i, used), rel=1e-6, abs=1e-9)
 
 
 def test_held_out_errors_exceed_fitted_ones() -> None:
