@@ -524,7 +524,7 @@ def test_other_statistics_may_decide(home: Path) -> None:
             assert builder.stopped != "budget"
             found = model.evaluate(calls_in(DOMAIN)).statistics[:, MIN]
             np.testing.assert_allclose(found, truth(backend, model, SYRK, calls_in(DOMAIN)), rtol=0.01)
-    assert points[0.5] > 2 * max(points[0.0], points[0.25])
+    assert points[0.5] > 1.5 * max(points[0.0], points[0.25])
 
 
 # --- the dissertation's
