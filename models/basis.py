@@ -46,6 +46,24 @@ def _dividing(highest: Collection[tuple[int, ...]], raised: int) -> Exponents:
     return tuple(sorted({below for top in highest for below in product(*(range(power + raised + 1) for power in top))}))
 
 
+def raised_singly(exponents: Exponents, least: Exponents) -> Exponents:
+    """Those monomials of which at most one size is raised beyond what the least ones have.
+
+    Products of several raised sizes are many, and samples rarely support them.
+
+    Examples
+    --------
+    >>> raised_singly(((0, 0), (1, 0), (2, 0), (2, 1), (2, 2)), ((0, 0), (1, 1)))
+    ((0, 0), (1, 0), (2, 0), (2, 1))
+    """
+    highest = degrees(least)
+    return tuple(
+        monomial
+        for monomial in exponents
+        if sum(power > high for power, high in zip(monomial, highest, strict=True)) <= 1
+    )
+
+
 def degrees(exponents: Exponents) -> tuple[int, ...]:
     """The highest exponent of each size."""
     return tuple(max(column) for column in zip(*exponents, strict=True))

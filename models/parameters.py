@@ -59,12 +59,12 @@ class Parameters:
 
     cuts: Cuts = "fitted"
     overfitting: int = 1
-    overfitting_3d: int = 0
+    overfitting_3d: int = 1
     oversampling: int = 1
     grid: str = "geometric"
     least_repetitions: int = 3
     most_repetitions: int = 25
-    precision: float = 0.01
+    precision: float = 0.03
     reference: float = 0.5
     error_measure: ErrorMeasure = "p90"
     bound: float = 0.003

@@ -7,7 +7,8 @@ the run time, as at a library's internal block sizes, is so found where it is, n
 happens to end. On every part the monomials are chosen by the same held-out errors.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,14 +22,17 @@ from .lattice import EVEN, IntArray, Lattice
 from .summary import FloatArray, rms
 
 NOISE_FACTOR = 1.3
-CUT_GAIN = 0.6  # of the squared held-out errors: what a cut must leave at most
-BASIS_GAIN = 0.8  # the same for more monomials
+CUT_PENALTY = 2.5  # a cut must lower the logarithm of the squared held-out errors by so much times p / n
+BASIS_PENALTY = 1.0  # further monomials the same, where p is their number
+MOST_GAPS = 12  # that are tried along a size before those about the best of them are
 LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
 FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate may be anywhere in a part
 REACHED = 5  # places along each size at which that is looked at
 MOST_SCATTER = 3.0
-TELLING_POINTS = 3  # for each monomial, before scatter is said to explain a part's errors
+TELLING_POINTS = 10  # for each monomial, before scatter is said to explain a part's errors
 SPARE_POINTS = 1.25  # points a part must have for each monomial
+
+Gap = tuple[int, int]  # neighbouring coordinates of samples
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +196,7 @@ def partition(
 def _divided(
     part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
 ) -> tuple[list[Part], list[Cut]]:
-    found = None if part.explained else best_cut(part, bases, minimum_width, axes)
+    found = best_cut(part, bases, minimum_width, axes)
     if found is None:
         return [part], []
     cut, low, high = found
@@ -208,7 +212,7 @@ def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents]) -> P
         if not _supports(observed, exponents):
             break
         part = fitted_part(domain, observed, exponents)
-        if _loss(part) < BASIS_GAIN * _loss(best) and part.trusted:
+        if _loss(part) < _allowed(best, BASIS_PENALTY, len(exponents) - len(best.exponents)) and part.trusted:
             best = part
     return best
 
@@ -230,37 +234,64 @@ def _loss(part: Part) -> float:
     return float(((part.observed.weights * part.fit.held_out) ** 2).sum())
 
 
+def _allowed(part: Part, penalty: float, monomials: int) -> float:
+    """The loss that is left at most by what brings so many monomials; the fewer the points, the less."""
+    return _loss(part) * math.exp(-penalty * monomials / len(part.observed.seconds))
+
+
 def best_cut(
     part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
 ) -> tuple[Cut, Part, Part] | None:
-    """The cut that leaves the least squared held-out errors, if it leaves CUT_GAIN of them at most."""
-    best, least = None, CUT_GAIN * _loss(part)
-    for size, below, above in _gaps(part, minimum_width):
-        is_low = part.observed.sizes[:, size] <= below
-        low, high = part.observed.chosen(is_low), part.observed.chosen(~is_low)
-        if not (_supports(low, bases[0]) and _supports(high, bases[0])):
-            continue
-        domains = part.domain.cut(size, above)[0], part.domain.cut(size, below)[1]  # both with all that is between
-        parts = [_fitted(domain, observed, bases) for domain, observed in zip(domains, (low, high), strict=True)]
-        loss = sum(map(_loss, parts))
-        if loss < least and all(part.trusted for part in parts):
-            best, least = (size, below, above, parts), loss
-    if best is None:
+    """The cut that leaves the least squared held-out errors, if it lowers them by more than chance would."""
+    tried = [
+        (loss, size, gap, halves)
+        for size in range(len(part.domain.lower))
+        for gap, (loss, halves) in _tried(part, size, bases, minimum_width).items()
+    ]
+    loss, size, gap, halves = min(tried, key=lambda one: one[0], default=(math.inf, 0, (0, 0), []))
+    if loss >= _allowed(part, CUT_PENALTY, len(part.exponents)):
         return None
-    size, below, above, parts = best
-    cut = _cut(part.domain, size, below, above, axes[size], parts)
+    cut = _cut(part.domain, size, *gap, axes[size], halves)
     domains = part.domain.cut(size, cut.at)
-    low_part, high_part = (_fitted(d, p.observed, bases) for d, p in zip(domains, parts, strict=True))
-    return cut, low_part, high_part
+    low, high = (_fitted(domain, half.observed, bases) for domain, half in zip(domains, halves, strict=True))
+    return cut, low, high
 
 
-def _gaps(part: Part, minimum_width: int) -> Iterator[tuple[int, int, int]]:
-    """Size, lower and upper coordinate of neighbouring samples between which may be cut."""
-    for size, (low, high) in enumerate(zip(part.domain.lower, part.domain.upper, strict=True)):
-        coordinates = np.unique(part.observed.sizes[:, size]).tolist()
-        for below, above in pairwise(coordinates):
-            if below - low >= minimum_width and high - above >= minimum_width:
-                yield size, below, above
+def _tried(
+    part: Part, size: int, bases: Sequence[Exponents], minimum_width: int
+) -> dict[Gap, tuple[float, list[Part]]]:
+    """The losses and parts that cuts along a size leave: at some gaps, and then at all about the best of them."""
+    gaps = _gaps(part, size, minimum_width)
+    stride = max(1, round(len(gaps) / MOST_GAPS))
+    tried = {gap: _parted(part, size, gap, bases) for gap in gaps[stride // 2 :: stride]}
+    if tried and stride > 1:
+        best = gaps.index(min(tried, key=lambda gap: tried[gap][0]))
+        near = gaps[max(0, best - stride + 1) : best + stride]
+        tried |= {gap: _parted(part, size, gap, bases) for gap in near if gap not in tried}
+    return tried
+
+
+def _parted(part: Part, size: int, gap: Gap, bases: Sequence[Exponents]) -> tuple[float, list[Part]]:
+    """The loss and the parts that a cut leaves; an infinite loss where their points do not support them."""
+    below, above = gap
+    is_low = part.observed.sizes[:, size] <= below
+    observed = part.observed.chosen(is_low), part.observed.chosen(~is_low)
+    if not all(_supports(half, bases[0]) for half in observed):
+        return math.inf, []
+    domains = part.domain.cut(size, above)[0], part.domain.cut(size, below)[1]  # both with all that is between
+    halves = [_fitted(domain, half, bases) for domain, half in zip(domains, observed, strict=True)]
+    return (sum(map(_loss, halves)) if all(half.trusted for half in halves) else math.inf), halves
+
+
+def _gaps(part: Part, size: int, minimum_width: int) -> list[Gap]:
+    """Lower and upper coordinate of neighbouring samples between which may be cut."""
+    low, high = part.domain.lower[size], part.domain.upper[size]
+    coordinates = np.unique(part.observed.sizes[:, size]).tolist()
+    return [
+        (below, above)
+        for below, above in pairwise(coordinates)
+        if below - low >= minimum_width and high - above >= minimum_width
+    ]
 
 
 def _cut(domain: Domain, size: int, below: int, above: int, axis: IntArray, parts: Sequence[Part]) -> Cut:

@@ -4,7 +4,7 @@ import numpy as np
 
 from blascast.sampler.batch.sample import State
 
-from .basis import Exponents, monomials
+from .basis import Exponents, monomials, raised_singly
 from .domain import Domain, uncovered
 from .generator import Generator, Observation, Point, pieces_of
 from .halving import Halving
@@ -44,7 +44,9 @@ class Task:
         self._parameters = parameters
         self._minimum_width = parameters.minimum_width_for(kernel.sizes, threads)
         highest = parameters.overfitting_for(kernel.sizes)
-        self._bases: list[Exponents] = [monomials(kernel, need.case.flags, i) for i in range(highest + 1)]
+        bases = [monomials(kernel, need.case.flags, i) for i in range(highest + 1)]
+        fitted = parameters.cuts == "fitted"
+        self._bases: list[Exponents] = [raised_singly(basis, bases[0]) for basis in bases] if fitted else bases
 
     @property
     def generator_(self) -> Generator:
