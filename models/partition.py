@@ -21,10 +21,10 @@ from .fit import Fit, fit
 from .lattice import EVEN, IntArray, Lattice
 from .summary import FloatArray, rms
 
-NOISE_FACTOR = 1.3
-CUT_PENALTY = 2.5  # a cut must lower the logarithm of the squared held-out errors by so much times p / n
-BASIS_PENALTY = 1.0  # further monomials the same, where p is their number
-MOST_GAPS = 12  # that are tried along a size before those about the best of them are
+NOISE_FACTOR = 1.1
+CUT_PENALTY = 3.0  # a cut must lower the logarithm of the squared held-out errors by so much times p / n
+BASIS_PENALTY = 2.0  # further monomials the same, where p is their number
+MOST_GAPS = 24  # that are tried along a size before those about the best of them are
 LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
 FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate may be anywhere in a part
 REACHED = 5  # places along each size at which that is looked at
@@ -99,9 +99,18 @@ class Part:
 
     @property
     def explained(self) -> bool:
-        """Whether its errors are no larger than the scatter of its samples explains, if they can tell."""
-        enough = len(self.observed.seconds) >= TELLING_POINTS * len(self.exponents)
-        return enough and self.held_out <= NOISE_FACTOR * self.noise
+        """Whether its errors are no larger than the scatter of its samples explains, and points many enough to tell."""
+        return self.scattered and len(self.observed.seconds) >= TELLING_POINTS * len(self.exponents)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether its errors are no larger than scatter would make them if the polynomial were the truth."""
+        return self.held_out <= NOISE_FACTOR * self.noise * math.sqrt(1 + self.passed_on)
+
+    @property
+    def passed_on(self) -> float:
+        """How much of its points' variance the polynomial passes on."""
+        return min(1.0, len(self.exponents) / len(self.observed.seconds))
 
     @property
     def held_out(self) -> float:
@@ -115,7 +124,7 @@ class Part:
         A held-out error consists of the polynomial's misfit, the noise of the held-out point, and
         the noise that the fit passes on, p / n of the points' own; an estimate has the first and the last.
         """
-        passed_on = min(1.0, len(self.exponents) / len(self.observed.seconds)) * self.noise**2
+        passed_on = self.passed_on * self.noise**2
         misfit = max(0.0, self.held_out**2 - self.noise**2 - passed_on)
         return float(np.sqrt(misfit + passed_on))
 
@@ -196,7 +205,7 @@ def partition(
 def _divided(
     part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
 ) -> tuple[list[Part], list[Cut]]:
-    found = best_cut(part, bases, minimum_width, axes)
+    found = None if part.scattered else best_cut(part, bases, minimum_width, axes)
     if found is None:
         return [part], []
     cut, low, high = found
@@ -231,7 +240,9 @@ def _supports(observed: Observed, exponents: Exponents) -> bool:
 
 
 def _loss(part: Part) -> float:
-    return float(((part.observed.weights * part.fit.held_out) ** 2).sum())
+    """Squared held-out errors, by weight; less than a clock can tell makes no difference."""
+    squares = (part.observed.weights * part.fit.held_out) ** 2
+    return float(squares.sum()) + len(squares) * LEAST_NOISE**2
 
 
 def _allowed(part: Part, penalty: float, monomials: int) -> float:

@@ -171,7 +171,11 @@ def test_it_does_not_chase_noise() -> None:
 def test_noise_is_named() -> None:
     """All errors are explained by the scatter of the samples, and are above the bound."""
     generator = refinement(TRSM, DOMAIN, bound=1e-4)
-    generator.observe({point: observation(rough(0.01)(*point), 0.05) for point in generator.wanted})
+    random, cost = np.random.default_rng(0), polynomial(bases_of(TRSM, 0)[0])
+    points = {(m, n) for m in range(24, 1001, 72) for n in range(24, 1001, 72)} | set(generator.wanted)
+    generator.observe(
+        {point: observation(cost(*point) * (1 + 0.05 * random.standard_normal()), 0.05) for point in points}
+    )
     generator.advance()
     assert generator.stopped == "noise" == generator.obstacle
     assert generator.can_gain() == [False]
