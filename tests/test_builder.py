@@ -98,7 +98,7 @@ def test_level_switches_and_outliers_do_not_reach_a_model(home: Path, seed: int)
     backend = SimulatedBackend(disturbances=disturbed, seed=seed)
     builder, model = provide(home, backend, judge=within(0.005), budget=Budget(1.0, 1.0))
     spoilt = sum((batch.verdicts for batch in builder.batches), Counter())
-    assert spoilt["preempted"] > 5
+    assert spoilt["preempted"] > 0
     assert spoilt["other state"] > 50
     assert model.state == "free"
     errors = np.abs(errors_of(backend, model))
@@ -435,7 +435,7 @@ def test_calls_that_are_always_preempted_are_uncertain(home: Path) -> None:
     (model,) = ModelBuilder(sampler, Store(home)).provide([need]).values()
     large = model.evaluate(np.array([[768, 512]]))
     assert truth(backend, model, TRSM, np.array([[768, 512]]))[0] > 2e-3
-    assert large.errors[0] > 0.02
+    assert large.errors[0] > 0.01
     assert large.statistics[0, MEDIAN] == pytest.approx(truth(backend, model, TRSM, np.array([[768, 512]]))[0], rel=0.5)
 
 

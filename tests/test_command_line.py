@@ -57,6 +57,8 @@ def test_rank_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"operation", "n", "setup", "rows", "noise_floor", "seconds"} <= set(result)
     assert (result["operation"], result["n"]) == ("cholesky", 600)
     assert set(result["seconds"]) == {"sampling", "modelling", "prediction", "verification"}
+    assert set(result["samples"]) == {"accepted", "requeued", "given_up", "stopped"}
+    assert result["samples"]["stopped"] in ("bound", "decision")
     assert sorted(row["variant"] for row in result["rows"]) == [1, 2, 3]
     for row in result["rows"]:
         assert {"variant", "b", "time", "gflops", "efficiency", "class", "measured"} <= set(row)
@@ -66,6 +68,16 @@ def test_rank_json(capsys: pytest.CaptureFixture[str]) -> None:
         assert row["gflops"] == pytest.approx(flops / row["time"]["median"] / 1e9)
     medians = [row["time"]["median"] for row in result["rows"]]
     assert medians == sorted(medians)
+
+
+def test_the_second_time_nothing_is_sampled(capsys: pytest.CaptureFixture[str]) -> None:
+    first = answer(capsys, "rank", "cholesky", "--n", "400")
+    assert re.search(r"Samples: [1-9]\d* accepted, \d+ measured again", first)
+    assert "Sampling ended as" in first
+    second = answer(capsys, "rank", "cholesky", "--n", "400")
+    assert "Nothing had to be sampled." in second
+    assert "Sampling ended" not in second
+    assert answer_json(capsys, "rank", "cholesky", "--n", "400")["samples"]["stopped"] is None
 
 
 def test_rank_verified(capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,19 +240,31 @@ def test_a_corrupt_model_is_named(home: Path, capsys: pytest.CaptureFixture[str]
 def test_help_has_a_worked_example_and_the_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     assert "blascast rank cholesky --n 1000" in capsys.readouterr().out
-    for verb in cli.commands:
-        assert run([verb, "--help"]) == 0
+    for verb in verbs():
+        assert run([*verb, "--help"]) == 0
         out = capsys.readouterr().out
-        assert re.search(rf"Examples:\n\s+blascast {verb}", out)
-        if verb == "models":  # a group of verbs
-            continue
+        assert re.search(rf"Examples:\n\s+blascast {' '.join(verb)}", out)
         assert "--json" in out
-        if verb == "libraries":  # of no setup
-            continue
-        for option in ("--threads", "--library"):
-            assert option in out
-        assert ("--dtype" in out) == (verb != "sample")  # there, the names of routines tell it
-        assert "[default: scipy]" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("verb", ["doctor", "rank", "predict", "blocksize", "sample", "models list"])
+def test_help_names_the_options_of_a_setup(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*verb.split(), "--help"]) == 0
+    out = capsys.readouterr().out
+    for option in ("--threads", "--library"):
+        assert option in out
+    assert ("--dtype" in out) == (verb != "sample")  # there, the names of routines tell it
+    default = "(all)" if verb == "models list" else "scipy"
+    assert f"[default: {default}]" in " ".join(out.split())
+
+
+def verbs() -> list[list[str]]:
+    """All verbs, those of a group with its name before them."""
+    found = []
+    for name, command in cli.commands.items():
+        inner = getattr(command, "commands", None)
+        found += [[name, verb] for verb in inner] if inner else [[name]]
+    return found
 
 
 def test_without_a_verb_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

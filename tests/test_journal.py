@@ -1,5 +1,6 @@
 """A process that is killed loses the repetition in flight and no other."""
 
+import fcntl
 import json
 import os
 import signal
@@ -8,12 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from blascast.models.piecewise import ModelKey
 from blascast.models.store import Store
-from blascast.sampler.batch.journal import Journal
+from blascast.sampler.batch.journal import Journal, left_behind
 from blascast.sampler.batch.sample import Sample
 from blascast.sampler.errors import StoreError
 from blascast.sampler.raw import Shape
@@ -132,3 +134,31 @@ def test_a_journal_is_not_written_twice(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         Journal(tmp_path / "a.journal", {})
     journal.discard()
+
+
+def test_a_journal_that_its_owner_removes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening it and asking for its lock."""
+    owner = Journal(tmp_path / "1-2.journal", {})
+    lock = fcntl.flock
+
+    def late(file: IO[str], operation: int) -> None:
+        owner.discard()
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    assert left_behind(tmp_path) == []
+
+
+def test_a_batch_that_was_saved_is_not_recovered_once_more(home: Path) -> None:
+    """Its process was killed before it could remove the journal."""
+    values = [0.25, 1.36, 1.37, 2e-6, 0]
+    kept, lost = [*values, 1.0, 0, 0, 0.0], [*values, 2.0, 0, 0, 0.0]
+    journal(home, HEADER, CHUNK, {"samples": [[0, *kept]]})
+    assert Store(home).recover() == 1
+    journal(home, HEADER, CHUNK, {"samples": [[0, *kept], [0, *lost], [1, *kept]]})
+    assert Store(home).recover() == 2
+    loaded = Store(home).load_samples(SETUP, KEY, "mixed")
+    assert {point: sorted(s.started for s in samples) for point, samples in loaded.items()} == {
+        (1,): [1.0, 2.0],
+        (2,): [1.0],
+    }

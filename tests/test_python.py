@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 import blascast
+from blascast.models.task import EXHAUSTED
 from blascast.plots import plot_blocksize, plot_model, plot_rank
+from blascast.report import effort_sentences
 from blascast.sampler.errors import UsageError
-from blascast.session import Session
+from blascast.session import Session, Spent, Tally
 
 mpl.use("Agg")
 
@@ -58,6 +60,42 @@ def test_models_are_drawn() -> None:
         assert len(points.get_xdata()) >= 2
         rates = np.interp(points.get_xdata(), line.get_xdata(), line.get_ydata())
         np.testing.assert_allclose(points.get_ydata(), rates, rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "answer_bound", "sentence"),
+    [
+        (1e-9, 1e-9, "Sampling ended with its budget of time"),
+        (60.0, 0.2, "Sampling ended as the errors were within the bound"),
+        (60.0, 1e-3, "Sampling ended as more would not change the ranking"),
+    ],
+)
+def test_why_sampling_ended(seconds: float, answer_bound: float, sentence: str) -> None:
+    parameters = blascast.Parameters(seconds=seconds, answer_bound=answer_bound)
+    ranking = blascast.rank("cholesky", n=600, b=64, library="simulated", parameters=parameters)
+    assert sentence in str(ranking)
+
+
+@pytest.mark.parametrize("stopped", ["bound", "decision", "budget", *EXHAUSTED])
+def test_every_end_of_sampling_has_a_sentence(stopped: str) -> None:
+    first, *_ = effort_sentences(Tally(accepted=5, stopped=stopped), Spent(sampling=1.0))
+    assert first.startswith("Sampling ended")
+
+
+def test_a_question_goes_on_where_its_time_was_up() -> None:
+    hurried, patient = (blascast.Parameters(seconds=seconds, answer_bound=1e-4) for seconds in (1e-9, 60.0))
+    question = {"operation": "cholesky", "variant": 3, "n": 600, "b": 64, "library": "simulated"}
+    rough = blascast.predict(**question, parameters=hurried)
+    fine = blascast.predict(**question, parameters=patient)
+    assert rough.tally.stopped == "budget"
+    assert fine.tally.accepted > 0
+    assert fine.tally.stopped != "budget"
+    assert fine.candidate.error < rough.candidate.error
+
+
+def test_parameters_that_contradict_each_other() -> None:
+    with pytest.raises(blascast.UsageError, match="repetitions must be 1 <= least <= most"):
+        blascast.Parameters(least_repetitions=30, most_repetitions=20)
 
 
 def test_a_diagnosis() -> None:

@@ -129,7 +129,7 @@ def test_a_read_only_home(home: Path, bound_by_permissions: tuple[str, ...]) -> 
     try:
         refused = blascast(*RANK, before=bound_by_permissions)
         assert refused_in_one_line(refused, str(home), "set BLASCAST_HOME to a folder that can be written")
-        listed = blascast("models", "--json", before=bound_by_permissions)
+        listed = blascast("models", "list", "--json", before=bound_by_permissions)
         assert len(json.loads(listed.stdout)["rows"]) == 4
         examined = blascast(*DOCTOR, before=bound_by_permissions)
         assert (examined.returncode, examined.stderr) == (0, "")
@@ -140,7 +140,7 @@ def test_a_read_only_home(home: Path, bound_by_permissions: tuple[str, ...]) -> 
 
 
 def test_a_home_that_cannot_be_made() -> None:
-    for verb in (RANK, ["models"]):
+    for verb in (RANK, ["models", "list"]):
         assert refused_in_one_line(blascast(*verb, BLASCAST_HOME="/proc/nowhere"), "/proc/nowhere", "cannot be used")
     examined = blascast(*DOCTOR, BLASCAST_HOME="/proc/nowhere")
     assert examined.returncode == 0
@@ -230,7 +230,7 @@ FULL = "blascast: the output cannot be written: No space left on device\n"
     [
         (DOCTOR, ">/dev/full", 1, FULL),
         ([*DOCTOR, "--json"], ">/dev/full", 1, FULL),
-        (["models"], ">/dev/full", 1, FULL),
+        (["models", "list"], ">/dev/full", 1, FULL),
         (["--help"], ">/dev/full", 1, FULL),
         (["--version"], ">/dev/full", 1, FULL),
         (DOCTOR, ">&-", 0, ""),
@@ -239,7 +239,7 @@ FULL = "blascast: the output cannot be written: No space left on device\n"
         (["--version"], ">&-", 0, ""),
         (["dance"], "2>&-", 2, ""),
         (["dance"], "2>/dev/full", 2, ""),
-        (["models", "--library", "/nowhere.so"], "2>/dev/full", 1, ""),
+        (["models", "list", "--library", "/nowhere.so"], "2>/dev/full", 1, ""),
     ],
 )
 def test_outputs_that_cannot_be_written(arguments: list[str], redirected: str, status: int, errors: str) -> None:
@@ -257,7 +257,7 @@ def test_a_full_disk(home: Path) -> None:
     private = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
     if shutil.which("unshare") is None or subprocess.run([*private, "sh", "-c", mount], capture_output=True).returncode:
         pytest.skip("no file system may be mounted here")
-    command = f"{mount} && {' '.join(BLASCAST + RANK)}; echo $?; {' '.join([*BLASCAST, 'models'])}"
+    command = f"{mount} && {' '.join(BLASCAST + RANK)}; echo $?; {' '.join([*BLASCAST, 'models', 'list'])}"
     done = subprocess.run([*private, "sh", "-c", command], capture_output=True, text=True)
     assert re.fullmatch(r"blascast: the store at .* cannot be used \(.*full\); make room, or set .*\n", done.stderr)
     assert done.stdout.startswith("1\n0 models in ")
@@ -265,6 +265,7 @@ def test_a_full_disk(home: Path) -> None:
 
 HAMMER = """
 import sys, time
+from dataclasses import replace
 from blascast.models.piecewise import ModelKey
 from blascast.models.sampling import Case
 from blascast.models.store import Store
@@ -278,14 +279,14 @@ backend, key = SimulatedBackend(disturbances=QUIET), ModelKey("potf2", "L", 5000
 batch = Sampler(backend).measure([warm_job(Case(find_kernel("potf2"), {"uplo": "L"}, {}).call((8,), 5000))], 5)
 time.sleep(max(0.0, begin - time.time()))
 for turn in range(TURNS):
-    store, names = Store(), [(key, (1000 * me + turn,))]
+    store, names = Store(), [(key, (1000 * me + turn + 1,))]
     with store.journal(backend.setup, names) as journal:
         store.recover()  # what others have left, never what they write
         journal.keep([(0, sample) for sample in batch.measurements[0].samples])
         store.save_samples(batch, names)
     try:
         with store.journal(backend.setup, names) as journal:
-            journal.keep([(0, sample) for sample in batch.measurements[0].samples])
+            journal.keep([(0, replace(sample, started=sample.started + 1)) for sample in batch.measurements[0].samples])
             raise StoreError("as if the disk were full")
     except StoreError:
         pass
@@ -306,7 +307,7 @@ def test_a_crowd_at_the_store_loses_nothing(home: Path) -> None:
     ]
     for process in processes:
         _, errors = process.communicate(timeout=120)
-        assert (process.returncode, errors) == (0, "")
+        assert (process.returncode, errors) == (0, ""), errors
     Store(home).recover()  # half of the samples are from journals, each once
     assert not list((home / "journals").iterdir())
     with contextlib.closing(sqlite3.connect(home / "samples.sqlite")) as database:
@@ -316,5 +317,5 @@ def test_a_crowd_at_the_store_loses_nothing(home: Path) -> None:
             CROWD * TURNS * 10,
         )  # half of them recovered, each once
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert sizes == {1000 * me + turn for me in range(CROWD) for turn in range(TURNS)}
+    assert sizes == {1000 * me + turn + 1 for me in range(CROWD) for turn in range(TURNS)}
     assert len(json.loads(facts)) == CROWD * TURNS

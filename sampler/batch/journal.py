@@ -11,6 +11,7 @@ lock on the journal.
 import contextlib
 import fcntl
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from pathlib import Path
@@ -82,7 +83,7 @@ def left_behind(folder: Path) -> list[Path]:
 def _is_left_behind(path: Path) -> bool:
     with contextlib.suppress(OSError), path.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
+        return os.fstat(file.fileno()).st_nlink > 0  # its owner may have removed it meanwhile
     return False
 
 
