@@ -9,7 +9,8 @@ from blascast.models.task import EXHAUSTED
 from blascast.plots import plot_blocksize, plot_model, plot_rank
 from blascast.report import effort_sentences
 from blascast.sampler.errors import UsageError
-from blascast.session import Session, Spent, Tally
+from blascast.effort import Spent, Tally
+from blascast.session import Session
 
 mpl.use("Agg")
 
