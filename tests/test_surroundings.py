@@ -239,7 +239,12 @@ FULL = "blascast: the output cannot be written: No space left on device\n"
         (["--version"], ">&-", 0, ""),
         (["dance"], "2>&-", 2, ""),
         (["dance"], "2>/dev/full", 2, ""),
-        (["models", "list", "--library", "/nowhere.so"], "2>/dev/full", 1, ""),
+        (
+            ["predict", "cholesky", "--variant", "1", "--n", "8", "--b", "8", "--library", "/nowhere.so"],
+            "2>/dev/full",
+            1,
+            "",
+        ),
     ],
 )
 def test_outputs_that_cannot_be_written(arguments: list[str], redirected: str, status: int, errors: str) -> None:
