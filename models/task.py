@@ -141,7 +141,7 @@ class Task:
     def completed(self, state: State, stopped: str | None, taken: float) -> Model:
         """The model with the generated pieces added."""
         generator, earlier = self.generator_, self.model
-        observations = generator.observed.values()
+        observations = self._own_observations()
         return Model(
             self.need.key,
             self._bases[-1],
@@ -154,3 +154,12 @@ class Task:
             taken,
             origin=earlier.origin if earlier else "",
         )
+
+    def _own_observations(self) -> list[Observation]:
+        """Those that the generated pieces rest on, and the model's own do not."""
+        generator = self.generator_
+        points = np.array(list(generator.observed))
+        own = np.any([part.domain.contains(points) for part in generator.parts], axis=0)
+        if self.model is not None:
+            own &= ~self.model.covers(points)
+        return [observation for observation, here in zip(generator.observed.values(), own, strict=True) if here]

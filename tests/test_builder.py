@@ -170,6 +170,7 @@ def test_a_larger_question_adds_pieces(home: Path) -> None:
         np.testing.assert_array_equal(new.coefficients, old.coefficients)
     assert all(domain.lower[0] >= 768 for domain in larger.domains[len(model.domains) :])
     assert larger.seconds > model.seconds
+    assert larger.samples == sum(map(len, samples_of(home, larger).values()))  # none counts twice
     assert not provide(home)[0].batches
 
 
