@@ -27,13 +27,13 @@ from pathlib import Path
 import click
 import numpy as np
 
-from blascast.models.basis import design_matrix
-from blascast.models.c_header import c_header
-from blascast.models.collection import ModelSet
-from blascast.models.domain import Domain
-from blascast.models.halving import halves
+from blascast.models.evaluation.c_header import c_header
+from blascast.models.evaluation.collection import ModelSet
+from blascast.models.fitting.basis import design_matrix
+from blascast.models.generation.halving import halves
 from blascast.models.parameters import PEISE2017
 from blascast.models.piecewise import Model, ModelKey, Piece
+from blascast.models.sizes.domain import Domain
 from blascast.sampler.setup import this_machine
 from blascast.sampler.simulated import SimulatedBackend
 

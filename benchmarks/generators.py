@@ -29,12 +29,12 @@ import pandas as pd
 
 from blascast.cli.options import one_library_option
 from blascast.cli.output import progress_bar
-from blascast.models.builder import ModelBuilder
-from blascast.models.domain import Domain
-from blascast.models.need import Need
+from blascast.models.generation.builder import ModelBuilder
+from blascast.models.generation.need import Need
+from blascast.models.kept.store import Store
 from blascast.models.parameters import PRESETS, Parameters
 from blascast.models.sampling import Case, case_named
-from blascast.models.store import Store
+from blascast.models.sizes.domain import Domain
 from blascast.models.summary import MEDIAN
 from blascast.sampler.backends import open_backend
 from blascast.sampler.job import warm_job

@@ -19,11 +19,11 @@ import click
 import numpy as np
 
 from blascast.cli.options import Size
-from blascast.models.basis import monomials
-from blascast.models.domain import Domain
+from blascast.models.fitting.basis import monomials
+from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey, Piece
-from blascast.models.store import Store
+from blascast.models.sizes.domain import Domain
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import this_machine
 from blascast.sampler.simulated import SimulatedBackend

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from blascast.algorithms import Variant
-from blascast.models.need import Need
-from blascast.models.outside import Outside, check_outside
+from blascast.models.evaluation.outside import Outside, check_outside
+from blascast.models.generation.need import Need
+from blascast.models.generation.workload import Judge
+from blascast.models.kept.shelf import Shelf
+from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
-from blascast.models.places import bounding_box
-from blascast.models.shelf import Shelf
-from blascast.models.store import Store
-from blascast.models.workload import Judge
+from blascast.models.sizes.places import bounding_box
 from blascast.predictors.verification import Verified
 from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError

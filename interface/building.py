@@ -6,14 +6,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from blascast.models.domain import Domain
-from blascast.models.feasibility import check_operands, check_points, check_widths, rounded
-from blascast.models.need import Need
+from blascast.models.generation.feasibility import check_operands, check_points, check_widths, rounded
+from blascast.models.generation.need import Need
+from blascast.models.generation.ripple import surcharge
 from blascast.models.parameters import Parameters, preset_name
 from blascast.models.piecewise import Model
-from blascast.models.places import bounding_box
-from blascast.models.ripple import surcharge
 from blascast.models.sampling import Case, case_named, usual_case
+from blascast.models.sizes.domain import Domain
+from blascast.models.sizes.places import bounding_box
 from blascast.predictors.configurations import check_size
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Kernel

@@ -8,10 +8,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from blascast.models.checking import Check, check
 from blascast.models.piecewise import Model, ModelKey
+from blascast.models.quality.checking import Check, check
+from blascast.models.quality.staleness import is_successor, reasons, what_changed
 from blascast.models.sampling import Case, case_named
-from blascast.models.staleness import is_successor, reasons, what_changed
 from blascast.models.summary import FloatArray
 from blascast.predictors.configurations import check_size
 from blascast.sampler.batch.sample import State

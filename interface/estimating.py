@@ -10,13 +10,13 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from blascast.models.domain import Domain
-from blascast.models.need import Need
-from blascast.models.outside import Outside, check_outside
+from blascast.models.evaluation.outside import Outside, check_outside
+from blascast.models.generation.need import Need
+from blascast.models.kept.shelf import Shelf
 from blascast.models.piecewise import Model
-from blascast.models.places import bounding_box
 from blascast.models.sampling import case_named, usual_case
-from blascast.models.shelf import Shelf
+from blascast.models.sizes.domain import Domain
+from blascast.models.sizes.places import bounding_box
 from blascast.predictors.configurations import check_size
 from blascast.predictors.prediction import FloatArray, Times
 from blascast.sampler.errors import UsageError

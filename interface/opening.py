@@ -2,7 +2,7 @@
 
 from typing import Unpack
 
-from blascast.models.outside import Outside
+from blascast.models.evaluation.outside import Outside
 from blascast.sampler.errors import UsageError
 
 from .archive import Archive

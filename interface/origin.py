@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from blascast.models.outside import Outside
+from blascast.models.evaluation.outside import Outside
 from blascast.models.piecewise import Model
 from blascast.sampler.setup import Setup
 

@@ -8,13 +8,13 @@ from types import TracebackType
 from typing import TypedDict
 
 from blascast.algorithms import Variant
-from blascast.models.builder import ModelBuilder
-from blascast.models.need import Need
+from blascast.models.generation.builder import ModelBuilder
+from blascast.models.generation.need import Need
+from blascast.models.generation.workload import Judge
+from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import model_ld
-from blascast.models.store import Store
-from blascast.models.workload import Judge
 from blascast.predictors.configurations import check_memory
 from blascast.predictors.verification import Verified, verify
 from blascast.sampler.backends import open_backend

@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Self
 
 from blascast.algorithms import Sequence, Variant, find_operation
-from blascast.models.need import Need
+from blascast.models.generation.need import Need
+from blascast.models.generation.workload import Judge
+from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
-from blascast.models.store import Store
-from blascast.models.workload import Judge
 from blascast.predictors.judging import within
 from blascast.predictors.replay import Replay, by_models, needs_of, replay
 from blascast.predictors.verification import Verified

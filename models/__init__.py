@@ -1,11 +1,14 @@
 """Models: estimates of kernel run times.
 
-what is modelled      sampling (cases and their calls), need, workload, feasibility
-where                 domain, lattice, grid, places
-what is fitted        summary (the five statistics), basis, fit, partition
-how they are made      parameters, generator, halving (the dissertation's), refinement (ours),
-                      task, builder, ripple, keeping
-what they are         piecewise, estimates, outside; collection, tables, locator, csrc (evaluation); c_header
-how good they are     checking, staleness, comparison, study/
-what is kept          store, model_file, shelf, bundle
+summary      the five statistics of a run time
+sampling     cases of kernels, and the calls that their models are made of
+sizes        boxes of sizes, and where in them may be sampled
+fitting      polynomials, and domains cut where samples fit best
+parameters   the configuration of generators, and its presets
+generation   which points are sampled for a model, and when it is enough
+piecewise    what comes of it: models
+evaluation   what models say of calls
+quality      how good they are
+kept         the store, and files of models
+study        what accuracy costs: the dissertation's study
 """

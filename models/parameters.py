@@ -7,8 +7,8 @@ from typing import Any, Literal
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.errors import UsageError, unknown
 
-from .domain import STEP
-from .grid import GRIDS
+from .sizes.domain import STEP
+from .sizes.grid import GRIDS
 
 ErrorMeasure = Literal["mean", "p90", "max"]
 Cuts = Literal["fitted", "halves"]

@@ -12,14 +12,14 @@ from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Kernel
 from blascast.sampler.kernels import find_kernel
 
-from .basis import Exponents
-from .collection import ModelSet
-from .domain import Domain, uncovered
-from .estimates import Estimates, as_sizes
-from .outside import Outside
+from .evaluation.collection import ModelSet
+from .evaluation.estimates import Estimates, as_sizes
+from .evaluation.outside import Outside
+from .evaluation.tables import Tables
+from .fitting.basis import Exponents
 from .parameters import Parameters
+from .sizes.domain import Domain, uncovered
 from .summary import FloatArray
-from .tables import Tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)

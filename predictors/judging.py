@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from blascast.models.generation.workload import BoolArray, Judge, Judgement
 from blascast.models.summary import FloatArray
-from blascast.models.workload import BoolArray, Judge, Judgement
 
 from .configurations import IntArray
 from .ranking import CONFIDENCE

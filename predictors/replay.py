@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from blascast.algorithms import CallArray, Sequence
-from blascast.models.domain import STEP, Domain
-from blascast.models.need import Need
-from blascast.models.outside import Outside
+from blascast.models.evaluation.outside import Outside
+from blascast.models.generation.need import Need
+from blascast.models.generation.workload import Workload
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import case_of_call
+from blascast.models.sizes.domain import STEP, Domain
 from blascast.models.summary import MEDIAN
-from blascast.models.workload import Workload
 
 from .prediction import FloatArray, add_calls, total
 

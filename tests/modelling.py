@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from blascast.models.basis import Exponents, design_matrix, monomials
-from blascast.models.domain import Domain
-from blascast.models.generator import Generator, Observation, Point
-from blascast.models.partition import Observed, Part
+from blascast.models.fitting.basis import Exponents, design_matrix, monomials
+from blascast.models.fitting.partition import Observed, Part
+from blascast.models.generation.generator import Generator, Observation, Point
 from blascast.models.piecewise import Piece
 from blascast.models.sampling import Case
+from blascast.models.sizes.domain import Domain
 from blascast.models.summary import MEDIAN, FloatArray
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.simulated import QUIET, SimulatedBackend

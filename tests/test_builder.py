@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from modelling import GEMM, POTF2, SYRK, TRSM
 
-from blascast.models.basis import monomials
-from blascast.models.builder import ModelBuilder
-from blascast.models.domain import Domain
-from blascast.models.generator import Point
-from blascast.models.need import Need
+from blascast.models.fitting.basis import monomials
+from blascast.models.generation.builder import ModelBuilder
+from blascast.models.generation.generator import Point
+from blascast.models.generation.need import Need
+from blascast.models.generation.workload import Judge, Workload
+from blascast.models.kept.store import Store
 from blascast.models.parameters import PEISE2017, PRESETS, Parameters, preset_name
 from blascast.models.piecewise import Model, Piece
 from blascast.models.sampling import Case
-from blascast.models.store import Store
+from blascast.models.sizes.domain import Domain
 from blascast.models.summary import MEDIAN, MIN
-from blascast.models.workload import Judge, Workload
 from blascast.predictors.judging import ranking, within
 from blascast.sampler.errors import StoreError
 from blascast.sampler.failure import KernelFailed

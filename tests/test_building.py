@@ -11,18 +11,18 @@ import pytest
 
 import blascast
 from blascast.cli import run
-from blascast.models.builder import ModelBuilder
-from blascast.models.domain import Domain
-from blascast.models.feasibility import rounded
-from blascast.models.lattice import EVEN
-from blascast.models.need import Need
+from blascast.models.generation.builder import ModelBuilder
+from blascast.models.generation.feasibility import rounded
+from blascast.models.generation.need import Need
+from blascast.models.generation.workload import Workload
+from blascast.models.kept.store import Store
 from blascast.models.parameters import PEISE2017, PRESETS, Parameters, preset
 from blascast.models.piecewise import Model, ModelKey, Ripple
-from blascast.models.places import random_points
 from blascast.models.sampling import Case, case_named, case_of_call, usual_case
-from blascast.models.store import Store
+from blascast.models.sizes.domain import Domain
+from blascast.models.sizes.lattice import EVEN
+from blascast.models.sizes.places import random_points
 from blascast.models.summary import MEDIAN
-from blascast.models.workload import Workload
 from blascast.predictors.judging import within
 from blascast.sampler.call import Call
 from blascast.sampler.errors import UsageError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blascast.models.basis import MOST_MONOMIALS, degrees, monomials
+from blascast.models.fitting.basis import MOST_MONOMIALS, degrees, monomials
 from blascast.models.sampling import Case, case_named, case_of_call, cases, usual_case
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.errors import UsageError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from blascast.models.store import Store
+from blascast.models.kept.store import Store
 
 # Seven build models, three read, all in processes of their own. Each builder notes the samples of a batch
 # when the store has taken them. Three builders are killed in the middle of their work.
@@ -21,12 +21,12 @@ from dataclasses import astuple
 from itertools import count
 from pathlib import Path
 
-from blascast.models.builder import ModelBuilder
-from blascast.models.domain import Domain
-from blascast.models.need import Need
+from blascast.models.generation.builder import ModelBuilder
+from blascast.models.sizes.domain import Domain
+from blascast.models.generation.need import Need
 from blascast.models.parameters import Parameters
 from blascast.models.sampling import Case
-from blascast.models.store import Store
+from blascast.models.kept.store import Store
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import SimulatedBackend

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blascast.models.domain import STEP, Domain, uncovered
-from blascast.models.grid import GRIDS, grid_points
-from blascast.models.lattice import EVEN, Lattice
+from blascast.models.sizes.domain import STEP, Domain, uncovered
+from blascast.models.sizes.grid import GRIDS, grid_points
+from blascast.models.sizes.lattice import EVEN, Lattice
 from blascast.sampler.errors import UsageError
 
 BOUNDS = st.tuples(st.integers(1, 60), st.integers(0, 60)).map(lambda t: (t[0], t[0] + t[1]))

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blascast.models.basis import Exponents, design_matrix
-from blascast.models.c_header import c_header
-from blascast.models.collection import ModelSet
-from blascast.models.domain import Domain
-from blascast.models.halving import halves
-from blascast.models.locator import Locator
-from blascast.models.outside import OUTSIDE_ERROR, ExtrapolationWarning
+from blascast.models.evaluation.c_header import c_header
+from blascast.models.evaluation.collection import ModelSet
+from blascast.models.evaluation.locator import Locator
+from blascast.models.evaluation.outside import OUTSIDE_ERROR, ExtrapolationWarning
+from blascast.models.fitting.basis import Exponents, design_matrix
+from blascast.models.generation.halving import halves
 from blascast.models.parameters import PEISE2017
 from blascast.models.piecewise import Estimates, Model, ModelKey, Piece, Ripple
+from blascast.models.sizes.domain import Domain
 from blascast.models.summary import MAX, MEAN, MEDIAN, MIN, STD
 from blascast.sampler.errors import UsageError
 from blascast.sampler.simulated import SimulatedBackend
@@ -427,7 +427,7 @@ def mixed(shape: tuple[int, ...], highest: int) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize("outside, highest", [("error", 64), ("clamp", 300), ("extrapolate", 300)])
-@pytest.mark.filterwarnings("ignore::blascast.models.outside.ExtrapolationWarning")
+@pytest.mark.filterwarnings("ignore::blascast.models.evaluation.outside.ExtrapolationWarning")
 def test_a_mix_of_cases_is_what_each_model_says(outside: Any, highest: int) -> None:
     cases, sizes = mixed((40, 5), highest)
     found = ModelSet(MIX).evaluate(cases, sizes, outside)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from modelling import PARABOLA, TRSM, bases_of, polynomial
 
-from blascast.models.basis import design_matrix
-from blascast.models.fit import fit, fit_statistics
+from blascast.models.fitting.basis import design_matrix
+from blascast.models.fitting.fit import fit, fit_statistics
 from blascast.models.summary import MEDIAN, STATISTICS, STD
 
 

@@ -20,14 +20,14 @@ from modelling import (
     trsm_seconds,
 )
 
-from blascast.models.basis import degrees
-from blascast.models.domain import STEP, Domain
-from blascast.models.generator import pieces_of
-from blascast.models.grid import GRIDS, grid_points
-from blascast.models.halving import Halving, halves
-from blascast.models.lattice import Lattice
+from blascast.models.fitting.basis import degrees
+from blascast.models.generation.generator import pieces_of
+from blascast.models.generation.halving import Halving, halves
 from blascast.models.parameters import PEISE2017
 from blascast.models.sampling import Case
+from blascast.models.sizes.domain import STEP, Domain
+from blascast.models.sizes.grid import GRIDS, grid_points
+from blascast.models.sizes.lattice import Lattice
 from blascast.sampler.simulated import KINK
 
 BOUNDS = st.tuples(st.integers(1, 500), st.integers(0, 500)).map(lambda t: (t[0], t[0] + t[1]))

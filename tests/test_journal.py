@@ -13,8 +13,8 @@ from typing import IO
 
 import pytest
 
+from blascast.models.kept.store import Store
 from blascast.models.piecewise import ModelKey
-from blascast.models.store import Store
 from blascast.sampler.batch.journal import Journal, left_behind
 from blascast.sampler.batch.sample import Sample
 from blascast.sampler.errors import StoreError
@@ -28,7 +28,7 @@ SAMPLE = Sample(0.25, 1.36, 1.37, 2e-6, 0, 1.0, 0, 0, 0.0)
 MEASURE = """
 import sys
 from blascast.models.piecewise import ModelKey
-from blascast.models.store import Store
+from blascast.models.kept.store import Store
 from blascast.sampler.call import View, bind
 from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.job import warm_job

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from blascast.models.workload import Judgement
+from blascast.models.generation.workload import Judgement
 from blascast.predictors.judging import TRUSTED_ERROR, block_sizes, ranking, within
 
 BOUND = 0.01

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from modelling import POTF2
 
-from blascast.models.builder import ModelBuilder
-from blascast.models.domain import Domain
-from blascast.models.model_file import model_from_json, model_to_json
-from blascast.models.need import Need
+from blascast.models.generation.builder import ModelBuilder
+from blascast.models.generation.need import Need
+from blascast.models.kept.model_file import model_from_json, model_to_json
+from blascast.models.kept.store import Store
 from blascast.models.parameters import PRESETS, Parameters
 from blascast.models.piecewise import Model, ModelKey, Piece, Ripple
-from blascast.models.store import Store
+from blascast.models.sizes.domain import Domain
 from blascast.sampler.errors import StoreError
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import QUIET, SimulatedBackend

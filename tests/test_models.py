@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from modelling import GEMM, SYRK, TRSM
 
-from blascast.models.basis import design_matrix, monomials
-from blascast.models.domain import Domain
-from blascast.models.need import Need
+from blascast.models.fitting.basis import design_matrix, monomials
+from blascast.models.generation.need import Need
 from blascast.models.parameters import PRESETS, Parameters
 from blascast.models.piecewise import Model, ModelKey, Piece
 from blascast.models.sampling import case_of_call, model_ld
+from blascast.models.sizes.domain import Domain
 from blascast.models.summary import MEDIAN, STATISTICS, standard_error, summarize
 from blascast.sampler.kernels import find_kernel
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from modelling import GEMM, POTF2, SYRK, TRSM
 
-from blascast.models.domain import Domain
-from blascast.models.grid import GRIDS
-from blascast.models.need import Need
+from blascast.models.generation.need import Need
+from blascast.models.generation.task import Task
 from blascast.models.parameters import PEISE2017, PRESETS, Parameters, preset_name
 from blascast.models.sampling import Case
-from blascast.models.task import Task
+from blascast.models.sizes.domain import Domain
+from blascast.models.sizes.grid import GRIDS
 from blascast.sampler.errors import UsageError
 
 REFUSED = [

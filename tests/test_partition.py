@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from modelling import LINE, PARABOLA, POTF2, TRSM, assert_covered, bases_of, observed, polynomial, rough
 
-from blascast.models.basis import Exponents
-from blascast.models.domain import STEP, Domain
-from blascast.models.grid import grid_points
-from blascast.models.lattice import Lattice
-from blascast.models.partition import FARTHEST_REACH, Cut, Observed, Part, fitted_part, partition
+from blascast.models.fitting.basis import Exponents
+from blascast.models.fitting.partition import FARTHEST_REACH, Cut, Observed, Part, fitted_part, partition
+from blascast.models.sizes.domain import STEP, Domain
+from blascast.models.sizes.grid import grid_points
+from blascast.models.sizes.lattice import Lattice
 
 CUBIC: Exponents = ((0,), (1,), (2,), (3,))
 FLAT: list[Exponents] = [((0, 0), (0, 1), (1, 0), (1, 1))]

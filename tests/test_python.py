@@ -6,7 +6,7 @@ import pytest
 
 import blascast
 from blascast.effort import Spent, Tally
-from blascast.models.task import EXHAUSTED
+from blascast.models.generation.task import EXHAUSTED
 from blascast.plots import plot_blocksize, plot_model, plot_rank
 from blascast.report import effort_sentences
 from blascast.sampler.errors import UsageError

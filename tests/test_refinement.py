@@ -24,14 +24,14 @@ from modelling import (
     trsm_seconds,
 )
 
-from blascast.models.domain import STEP, Domain
-from blascast.models.generator import Observation, Point, pieces_of
-from blascast.models.grid import GRIDS
-from blascast.models.lattice import EVEN, Lattice
+from blascast.models.fitting.partition import Part
+from blascast.models.generation.generator import Observation, Point, pieces_of
+from blascast.models.generation.refinement import Refinement
 from blascast.models.parameters import Parameters
-from blascast.models.partition import Part
-from blascast.models.refinement import Refinement
 from blascast.models.sampling import Case
+from blascast.models.sizes.domain import STEP, Domain
+from blascast.models.sizes.grid import GRIDS
+from blascast.models.sizes.lattice import EVEN, Lattice
 from blascast.sampler.simulated import KINK
 
 BOUND = 0.005

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blascast.models.domain import Domain
+from blascast.models.kept.store import Store
 from blascast.models.parameters import PEISE2017, Parameters
 from blascast.models.piecewise import Model, ModelKey, Piece
 from blascast.models.sampling import Case
-from blascast.models.store import Store
+from blascast.models.sizes.domain import Domain
 from blascast.sampler.batch.sample import Sample
 from blascast.sampler.errors import StoreError
 from blascast.sampler.job import warm_job

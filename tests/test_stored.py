@@ -24,11 +24,11 @@ from matplotlib.figure import Figure
 
 import blascast
 from blascast.cli import run
-from blascast.models.bundle import bundle_to_json, entries_from_json
-from blascast.models.domain import Domain
+from blascast.models.kept.bundle import bundle_to_json, entries_from_json
+from blascast.models.kept.store import Store
 from blascast.models.parameters import PEISE2017, Parameters
 from blascast.models.piecewise import Model, ModelKey, Piece, Ripple
-from blascast.models.store import Store
+from blascast.models.sizes.domain import Domain
 from blascast.models.summary import STATISTICS
 from blascast.plots import (
     draw_model,

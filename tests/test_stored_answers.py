@@ -11,11 +11,11 @@ import pytest
 
 import blascast
 from blascast.cli import run
+from blascast.models.kept.shelf import Shelf
+from blascast.models.kept.store import Store
 from blascast.models.parameters import preset
 from blascast.models.piecewise import ModelKey
-from blascast.models.shelf import Shelf
-from blascast.models.staleness import OLDEST_SECONDS, is_successor, what_changed
-from blascast.models.store import Store
+from blascast.models.quality.staleness import OLDEST_SECONDS, is_successor, what_changed
 from blascast.models.summary import MEDIAN
 from blascast.sampler.call import Call
 from blascast.sampler.errors import UsageError

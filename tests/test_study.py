@@ -14,13 +14,13 @@ import pytest
 import blascast
 from blascast import studies
 from blascast.cli import run
-from blascast.models.basis import monomials
-from blascast.models.builder import ModelBuilder
-from blascast.models.domain import STEP
-from blascast.models.generator import CALLS_PER_SAMPLE, Point
-from blascast.models.need import Need
+from blascast.models.fitting.basis import monomials
+from blascast.models.generation.builder import ModelBuilder
+from blascast.models.generation.generator import CALLS_PER_SAMPLE, Point
+from blascast.models.generation.need import Need
+from blascast.models.kept.store import VALIDATION, WARM, Store
 from blascast.models.parameters import PEISE2017, PRESETS, Parameters
-from blascast.models.store import VALIDATION, WARM, Store
+from blascast.models.sizes.domain import STEP
 from blascast.models.study.axes import LEAST, Axes, coarsest, densest
 from blascast.models.study.baselines import SECONDS, baselines
 from blascast.models.study.collection import Collection

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from blascast.models.store import Store
+from blascast.models.kept.store import Store
 
 BLASCAST = [sys.executable, "-P", "-m", "blascast"]
 SIMULATED = ["--library", "simulated"]
@@ -59,7 +59,7 @@ sys.addaudithook(lambda event, given: hide(given[0]) if event in ("open", "os.li
 """
 OPEN = """
 from pathlib import Path
-from blascast.models.store import Store
+from blascast.models.kept.store import Store
 from blascast.sampler.call import View, bind
 from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.kernels import find_kernel
@@ -273,7 +273,7 @@ import sys, time
 from dataclasses import replace
 from blascast.models.piecewise import ModelKey
 from blascast.models.sampling import Case
-from blascast.models.store import Store
+from blascast.models.kept.store import Store
 from blascast.sampler.errors import StoreError
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernels import find_kernel

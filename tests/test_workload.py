@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from modelling import LD, TRSM, bases_of, drive, noisy, trsm_seconds
 
-from blascast.models.domain import Domain
-from blascast.models.generator import pieces_of
-from blascast.models.need import Need
+from blascast.models.generation.generator import pieces_of
+from blascast.models.generation.need import Need
+from blascast.models.generation.refinement import Refinement
+from blascast.models.generation.task import Task
+from blascast.models.generation.workload import Workload, by_model, by_parts, importance
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
-from blascast.models.refinement import Refinement
-from blascast.models.task import Task
-from blascast.models.workload import Workload, by_model, by_parts, importance
+from blascast.models.sizes.domain import Domain
 
 DOMAIN = Domain((8, 8), (768, 264))
 CONFIGURATIONS = 5

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
-from blascast.models.outside import Outside
+from blascast.models.evaluation.outside import Outside
 from blascast.models.parameters import PRESETS, Parameters
 from blascast.models.parameters import preset as parameters_of
 from blascast.predictors.configurations import check_size

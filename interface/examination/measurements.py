@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blascast.models.keeping import facts_of
+from blascast.models.generation.keeping import facts_of
 from blascast.models.sampling import model_ld
 from blascast.sampler.backend import Backend, Overhead
 from blascast.sampler.backends import open_backend

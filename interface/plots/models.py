@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from blascast.models.domain import STEP
 from blascast.models.piecewise import Model, Piece
+from blascast.models.sizes.domain import STEP
 from blascast.models.summary import MEDIAN
 from blascast.predictors.prediction import FloatArray
 from blascast.sampler.call import flags_of_case

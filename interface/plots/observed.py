@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from blascast.models.kept.store import Store
 from blascast.models.piecewise import Model
-from blascast.models.store import Store
 from blascast.models.summary import MEDIAN
 from blascast.predictors.prediction import FloatArray
 from blascast.sampler.errors import UsageError

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blascast.models.domain import STEP, Domain
 from blascast.models.piecewise import Model
+from blascast.models.sizes.domain import STEP, Domain
 from blascast.sampler.errors import UsageError
 
 from ..stored.showing import size_names

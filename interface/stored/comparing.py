@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from blascast.models.comparison import Comparison, compare
+from blascast.models.kept.store import Store
 from blascast.models.parameters import preset_name
-from blascast.models.store import Store
+from blascast.models.quality.comparison import Comparison, compare
 from blascast.sampler.errors import UsageError
 
 from ..report import Column, Report, counted, percent, setup_json

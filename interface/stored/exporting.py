@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Unpack, get_args
 
-from blascast.models.bundle import bundle_to_json
-from blascast.models.c_header import c_header
-from blascast.models.store import Store
+from blascast.models.evaluation.c_header import c_header
+from blascast.models.kept.bundle import bundle_to_json
+from blascast.models.kept.store import Store
 from blascast.sampler.errors import UsageError
 
 from ..report import counted

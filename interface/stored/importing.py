@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from blascast.models.bundle import check_distinct, entries_from_json
+from blascast.models.kept.bundle import check_distinct, entries_from_json
+from blascast.models.kept.store import Store
 from blascast.models.piecewise import ModelKey
 from blascast.models.sampling import case_named
-from blascast.models.store import Store
 from blascast.sampler.errors import BlascastError, StoreError, UsageError
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import Setup

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
+from blascast.models.kept.store import Store
 from blascast.models.parameters import preset_name
 from blascast.models.piecewise import Model
-from blascast.models.store import Store
 from blascast.sampler.setup import Setup
 
 from ..report import Column, Report, core_sentence, counted, percent, setup_json

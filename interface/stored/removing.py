@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
+from blascast.models.kept.store import Store
 from blascast.models.piecewise import ModelKey
-from blascast.models.store import Store
 from blascast.sampler.errors import UsageError
 from blascast.sampler.setup import Setup
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
+from blascast.models.kept.store import Store
 from blascast.models.piecewise import Model, ModelKey
-from blascast.models.store import Store
 from blascast.sampler.errors import BlascastError, UsageError
 from blascast.sampler.kernel import TYPES
 from blascast.sampler.kernels import KERNELS

@@ -6,11 +6,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from blascast.models.basis import degrees
-from blascast.models.model_file import model_to_values
+from blascast.models.fitting.basis import degrees
+from blascast.models.kept.model_file import model_to_values
+from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters, preset_name
 from blascast.models.piecewise import Model, Piece
-from blascast.models.store import Store
 from blascast.sampler.kernels import KERNELS
 from blascast.sampler.setup import Setup
 

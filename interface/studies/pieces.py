@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from blascast.models.domain import STEP
-from blascast.models.store import VALIDATION, WARM
+from blascast.models.kept.store import VALIDATION, WARM
+from blascast.models.sizes.domain import STEP
 from blascast.models.study.collection import Collection
 from blascast.models.study.segments import Segments, segments
 from blascast.models.study.setting import CASE, DOMAIN, LD

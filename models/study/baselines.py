@@ -4,9 +4,9 @@ from itertools import product
 
 import numpy as np
 
-from ..basis import Exponents, design_matrix
-from ..fit import least_squares
-from ..grid import grid_points
+from ..fitting.basis import Exponents, design_matrix
+from ..fitting.fit import least_squares
+from ..sizes.grid import grid_points
 from ..summary import FloatArray
 from .exhaustive import MEDIAN_QUANTILE, ExhaustiveSet
 from .outcome import Outcome, outcome

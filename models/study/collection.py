@@ -7,9 +7,9 @@ from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.job import warm_job
 from blascast.sampler.sampler import OnProgress, Sampler
 
-from ..generator import Point
-from ..keeping import facts_of, measure_and_keep
-from ..store import VALIDATION, WARM, Store
+from ..generation.generator import Point
+from ..generation.keeping import facts_of, measure_and_keep
+from ..kept.store import VALIDATION, WARM, Store
 from ..summary import FloatArray
 from .axes import Axes
 from .exhaustive import ExhaustiveSet, points_of

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..domain import Domain
-from ..generator import CALLS_PER_SAMPLE, Point
-from ..lattice import Lattice
+from ..generation.generator import CALLS_PER_SAMPLE, Point
+from ..sizes.domain import Domain
+from ..sizes.lattice import Lattice
 from ..summary import FloatArray
 from .axes import Axes
 

@@ -13,12 +13,12 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from ..basis import Exponents, degrees, design_matrix, monomials
-from ..domain import Domain
-from ..fit import least_squares
-from ..grid import grid_points
-from ..halving import halves
+from ..fitting.basis import Exponents, degrees, design_matrix, monomials
+from ..fitting.fit import least_squares
+from ..generation.halving import halves
 from ..parameters import Parameters
+from ..sizes.domain import Domain
+from ..sizes.grid import grid_points
 from ..summary import FloatArray
 from .exhaustive import MEDIAN_QUANTILE, ExhaustiveSet
 from .outcome import Outcome, outcome

@@ -6,10 +6,10 @@ import numpy as np
 
 from blascast.sampler.errors import UsageError
 
-from ..basis import design_matrix, monomials
-from ..fit import least_squares
-from ..generator import CALLS_PER_SAMPLE
-from ..store import WARM
+from ..fitting.basis import design_matrix, monomials
+from ..fitting.fit import least_squares
+from ..generation.generator import CALLS_PER_SAMPLE
+from ..kept.store import WARM
 from ..summary import FloatArray
 from .axes import Axes, IntArray, coarsest, densest
 from .collection import Collection

@@ -6,12 +6,12 @@ import numpy as np
 
 from blascast.sampler.batch.repetitions import Repetitions
 
-from ..generator import CALLS_PER_SAMPLE, Observation, Point, observe
-from ..need import Need
+from ..generation.generator import CALLS_PER_SAMPLE, Observation, Point, observe
+from ..generation.need import Need
+from ..generation.task import Task
 from ..parameters import Parameters
 from ..piecewise import Model
 from ..summary import MEDIAN, FloatArray
-from ..task import Task
 from .exhaustive import ExhaustiveSet
 from .outcome import Outcome, outcome
 from .setting import CASE

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..domain import STEP, Domain
-from ..halving import halves
-from ..lattice import EVEN, IntArray
-from ..partition import Observed, Part, best_cut, fitted_part
+from ..fitting.partition import Observed, Part, best_cut, fitted_part
+from ..generation.halving import halves
+from ..sizes.domain import STEP, Domain
+from ..sizes.lattice import EVEN, IntArray
 from ..summary import MEDIAN, FloatArray, rms, standard_error
 
 CUBIC = ((0,), (1,), (2,), (3,))

@@ -4,9 +4,9 @@ import numpy as np
 
 from blascast.sampler.kernels import find_kernel
 
-from ..domain import STEP, Domain
 from ..piecewise import ModelKey
 from ..sampling import Case
+from ..sizes.domain import STEP, Domain
 
 CASE = Case(find_kernel("trsm"), {"side": "L", "uplo": "L", "transA": "N", "diag": "N"}, {"alpha": 1})
 DOMAIN = Domain((24, 24), (536, 4152))

@@ -1,0 +1,1 @@
+"""Evaluation: what models say of calls, in C; as a header for other programs, too."""

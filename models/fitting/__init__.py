@@ -1,0 +1,1 @@
+"""Fitting: monomials, least squares, and domains cut where samples fit best."""

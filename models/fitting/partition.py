@@ -1,0 +1,320 @@
+"""Cuts a domain into pieces where its samples fit best: a tree of polynomials.
+
+All samples in a domain are fitted together. Where their held-out errors exceed what their own
+scatter explains, the domain is cut between two neighbouring coordinates of samples, along whichever
+size and wherever the held-out errors of the two parts are least; and so on for the parts. A kink of
+the run time, as at a library's internal block sizes, is so found where it is, not where halving
+happens to end. On every part the monomials are chosen by the same held-out errors.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from ..sizes.domain import Domain
+from ..sizes.lattice import EVEN, IntArray, Lattice
+from ..summary import FloatArray, rms
+from .basis import Exponents, degrees, design_matrix
+from .fit import Fit, fit
+
+NOISE_FACTOR = 1.1
+CUT_PENALTY = 3.0  # a cut must lower the logarithm of the squared held-out errors by so much times p / n
+BASIS_PENALTY = 2.0  # further monomials the same, where p is their number
+MOST_GAPS = 24  # that are tried along a size before those about the best of them are
+LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
+FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate may be anywhere in a part
+REACHED = 5  # places along each size at which that is looked at
+MOST_SCATTER = 3.0
+TELLING_POINTS = 10  # for each monomial, before scatter is said to explain a part's errors
+SPARE_POINTS = 1.25  # points a part must have for each monomial
+
+Gap = tuple[int, int]  # neighbouring coordinates of samples
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """What is known of a domain.
+
+    Parameters
+    ----------
+    sizes : array of shape (n_points, d)
+    seconds : array of shape (n_points,)
+        The reference statistic.
+    noise : array of shape (n_points,)
+        Its standard error, relative.
+    weights : array of shape (n_points,)
+        How much errors at the points count in a fit.
+    """
+
+    sizes: IntArray
+    seconds: FloatArray
+    noise: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def alike(cls, sizes: IntArray, seconds: FloatArray, noise: FloatArray) -> "Observed":
+        """With points that all count alike."""
+        return cls(sizes, seconds, noise, np.ones(len(seconds)))
+
+    @classmethod
+    def by_noise(cls, sizes: IntArray, seconds: FloatArray, noise: FloatArray) -> "Observed":
+        """With points that count the less the more they scatter beyond the usual, at least 1 / MOST_SCATTER."""
+        usual = max(float(np.median(noise)), LEAST_NOISE)
+        return cls(sizes, seconds, noise, usual / np.clip(noise, usual, MOST_SCATTER * usual))
+
+    def inside(self, domain: Domain) -> "Observed":
+        """What of it is inside a domain."""
+        return self.chosen(domain.contains(self.sizes))
+
+    def chosen(self, which: npt.NDArray[np.bool_]) -> "Observed":
+        """What of it a mask selects."""
+        return Observed(self.sizes[which], self.seconds[which], self.noise[which], self.weights[which])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A part of a domain and the polynomial that is fitted to the points in it.
+
+    Parameters
+    ----------
+    domain : Domain
+    observed : Observed
+    exponents : the monomials that the points support
+    fit : Fit
+    """
+
+    domain: Domain
+    observed: Observed
+    exponents: Exponents
+    fit: Fit
+
+    @property
+    def noise(self) -> float:
+        """Standard error of its points, relative, root mean square by weight."""
+        return max(rms(self.observed.noise, self.observed.weights), LEAST_NOISE)
+
+    @property
+    def explained(self) -> bool:
+        """Whether its errors are no larger than the scatter of its samples explains, and points many enough to tell."""
+        return self.scattered and len(self.observed.seconds) >= TELLING_POINTS * len(self.exponents)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether its errors are no larger than scatter would make them if the polynomial were the truth."""
+        return self.held_out <= NOISE_FACTOR * self.noise * math.sqrt(1 + self.passed_on)
+
+    @property
+    def passed_on(self) -> float:
+        """How much of its points' variance the polynomial passes on."""
+        return min(1.0, len(self.exponents) / len(self.observed.seconds))
+
+    @property
+    def held_out(self) -> float:
+        """Error at points left out of the fit, relative, root mean square by weight."""
+        return rms(self.fit.held_out, self.observed.weights)
+
+    @property
+    def error(self) -> float:
+        """Standard error of an estimate, relative.
+
+        A held-out error consists of the polynomial's misfit, the noise of the held-out point, and
+        the noise that the fit passes on, p / n of the points' own; an estimate has the first and the last.
+        """
+        passed_on = self.passed_on * self.noise**2
+        misfit = max(0.0, self.held_out**2 - self.noise**2 - passed_on)
+        return float(np.sqrt(misfit + passed_on))
+
+    @property
+    def reach(self) -> float:
+        """Largest standard error of estimates in it, in units of a point's: large where points are lacking."""
+        return float(np.sqrt(self.fit.leverages(self.matrix(self.domain.spread(REACHED))).max()))
+
+    @property
+    def trusted(self) -> bool:
+        """Whether its points tell how good it is, everywhere in it."""
+        return self.fit.tested and self.reach < FARTHEST_REACH
+
+    def seconds(self, sizes: IntArray) -> FloatArray:
+        """The reference statistic at sizes of shape (n, d)."""
+        return np.asarray(self.matrix(sizes) @ self.fit.coefficients)
+
+    def matrix(self, sizes: IntArray) -> FloatArray:
+        """Its monomials at sizes of shape (n, d)."""
+        return design_matrix(sizes, self.exponents, np.array(self.domain.upper, dtype=float))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """Where a part was cut.
+
+    Parameters
+    ----------
+    domain : Domain
+        The part's.
+    size : int
+        Along which.
+    below, above : int
+        The coordinates of the samples on either side.
+    at : int
+        The bound of the two parts, between them.
+    jump : float
+        How much the polynomials of the two parts differ from each other there, relative.
+    others : array of shape (n, d - 1)
+        The other sizes of samples.
+    """
+
+    domain: Domain
+    size: int
+    below: int
+    above: int
+    at: int
+    jump: float
+    others: IntArray
+
+    def points(self, at: int) -> list[tuple[int, ...]]:
+        """Points at or near the cut: the other sizes smallest, largest, and in between."""
+        order = np.argsort(np.log(self.others).sum(axis=1)) if self.others.shape[1] else np.array([0])
+        chosen = self.others[order[[0, len(order) // 2, -1]]]
+        return [tuple(point) for point in np.insert(chosen, self.size, at, axis=1).tolist()]
+
+
+def partition(
+    domain: Domain, observed: Observed, bases: Sequence[Exponents], minimum_width: int, lattice: Lattice = EVEN
+) -> tuple[list[Part], list[Cut]]:
+    """Parts that cover a domain, and the cuts between them.
+
+    Parameters
+    ----------
+    domain : Domain
+    observed : Observed
+        Inside the domain, at least one point.
+    bases : sequence of monomials
+        Those that are tried, from the fewest to the most.
+    minimum_width : int
+        Parts are not cut narrower.
+    lattice : Lattice, optional
+        Cuts are at its coordinates in the domain.
+    """
+    return _divided(_fitted(domain, observed, bases), bases, minimum_width, lattice.across(domain))
+
+
+def _divided(
+    part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
+) -> tuple[list[Part], list[Cut]]:
+    found = None if part.scattered else best_cut(part, bases, minimum_width, axes)
+    if found is None:
+        return [part], []
+    cut, low, high = found
+    low_parts, low_cuts = _divided(low, bases, minimum_width, axes)
+    high_parts, high_cuts = _divided(high, bases, minimum_width, axes)
+    return low_parts + high_parts, [cut, *low_cuts, *high_cuts]
+
+
+def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents]) -> Part:
+    """The part with the monomials that predict held-out points best; more of them must earn it."""
+    best = fitted_part(domain, observed, bases[0])
+    for exponents in bases[1:]:
+        if not _supports(observed, exponents):
+            break
+        part = fitted_part(domain, observed, exponents)
+        if _loss(part) < _allowed(best, BASIS_PENALTY, len(exponents) - len(best.exponents)) and part.trusted:
+            best = part
+    return best
+
+
+def fitted_part(domain: Domain, observed: Observed, exponents: Exponents) -> Part:
+    """The part with given monomials."""
+    matrix = design_matrix(observed.sizes, exponents, np.array(domain.upper, dtype=float))
+    return Part(domain, observed, exponents, fit(matrix, observed.seconds, observed.weights))
+
+
+def _supports(observed: Observed, exponents: Exponents) -> bool:
+    """Whether there are points enough for so many monomials, along every size as well."""
+    if len(observed.seconds) < SPARE_POINTS * len(exponents):
+        return False
+    return all(len(np.unique(observed.sizes[:, i])) > degree + 1 for i, degree in enumerate(degrees(exponents)))
+
+
+def _loss(part: Part) -> float:
+    """Squared held-out errors, by weight; less than a clock can tell makes no difference."""
+    squares = (part.observed.weights * part.fit.held_out) ** 2
+    return float(squares.sum()) + len(squares) * LEAST_NOISE**2
+
+
+def _allowed(part: Part, penalty: float, monomials: int) -> float:
+    """The loss that is left at most by what brings so many monomials; the fewer the points, the less."""
+    return _loss(part) * math.exp(-penalty * monomials / len(part.observed.seconds))
+
+
+def best_cut(
+    part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
+) -> tuple[Cut, Part, Part] | None:
+    """The cut that leaves the least squared held-out errors, if it lowers them by more than chance would."""
+    tried = [
+        (loss, size, gap, halves)
+        for size in range(len(part.domain.lower))
+        for gap, (loss, halves) in _tried(part, size, bases, minimum_width).items()
+    ]
+    loss, size, gap, halves = min(tried, key=lambda one: one[0], default=(math.inf, 0, (0, 0), []))
+    if loss >= _allowed(part, CUT_PENALTY, len(part.exponents)):
+        return None
+    cut = _cut(part.domain, size, *gap, axes[size], halves)
+    domains = part.domain.cut(size, cut.at)
+    low, high = (_fitted(domain, half.observed, bases) for domain, half in zip(domains, halves, strict=True))
+    return cut, low, high
+
+
+def _tried(
+    part: Part, size: int, bases: Sequence[Exponents], minimum_width: int
+) -> dict[Gap, tuple[float, list[Part]]]:
+    """The losses and parts that cuts along a size leave: at some gaps, and then at all about the best of them."""
+    gaps = _gaps(part, size, minimum_width)
+    stride = max(1, round(len(gaps) / MOST_GAPS))
+    tried = {gap: _parted(part, size, gap, bases) for gap in gaps[stride // 2 :: stride]}
+    if tried and stride > 1:
+        best = gaps.index(min(tried, key=lambda gap: tried[gap][0]))
+        near = gaps[max(0, best - stride + 1) : best + stride]
+        tried |= {gap: _parted(part, size, gap, bases) for gap in near if gap not in tried}
+    return tried
+
+
+def _parted(part: Part, size: int, gap: Gap, bases: Sequence[Exponents]) -> tuple[float, list[Part]]:
+    """The loss and the parts that a cut leaves; an infinite loss where their points do not support them."""
+    below, above = gap
+    is_low = part.observed.sizes[:, size] <= below
+    observed = part.observed.chosen(is_low), part.observed.chosen(~is_low)
+    if not all(_supports(half, bases[0]) for half in observed):
+        return math.inf, []
+    domains = part.domain.cut(size, above)[0], part.domain.cut(size, below)[1]  # both with all that is between
+    halves = [_fitted(domain, half, bases) for domain, half in zip(domains, observed, strict=True)]
+    return (sum(map(_loss, halves)) if all(half.trusted for half in halves) else math.inf), halves
+
+
+def _gaps(part: Part, size: int, minimum_width: int) -> list[Gap]:
+    """Lower and upper coordinate of neighbouring samples between which may be cut."""
+    low, high = part.domain.lower[size], part.domain.upper[size]
+    coordinates = np.unique(part.observed.sizes[:, size]).tolist()
+    return [
+        (below, above)
+        for below, above in pairwise(coordinates)
+        if below - low >= minimum_width and high - above >= minimum_width
+    ]
+
+
+def _cut(domain: Domain, size: int, below: int, above: int, axis: IntArray, parts: Sequence[Part]) -> Cut:
+    """A cut where the polynomials of two parts meet, at a place of the lattice; else halfway."""
+    low, high = parts
+    places = np.unique([below, *axis[(axis > below) & (axis < above)], above])
+    samples = np.concatenate([low.observed.sizes, high.observed.sizes])
+    others = np.unique(np.delete(samples, size, axis=1), axis=0)
+    points = np.insert(np.tile(others, (len(places), 1)), size, np.repeat(places, len(others)), axis=1)
+    ratios = low.seconds(points) / high.seconds(points)
+    differences = np.median(ratios.reshape(len(places), len(others)), axis=1) - 1
+    meet = differences[0] * differences[-1] < 0
+    index = int(np.argmin(np.abs(differences))) if meet else len(places) // 2
+    jump = float(np.abs(differences[[0, -1]]).max())
+    return Cut(domain, size, below, above, int(places[index]), jump, others)

@@ -1,0 +1,1 @@
+"""Quality: models at fresh points, what makes them stale, and how they differ."""

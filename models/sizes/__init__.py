@@ -1,0 +1,1 @@
+"""Sizes: boxes of them, where in these may be sampled, grids, random points."""
