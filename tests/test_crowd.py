@@ -87,7 +87,8 @@ builders = [born(build, number) for number in range(BUILDERS)]
 readers = [born(read, number) for number in range(READERS)]
 ended = {}
 for number, child in enumerate(builders[:KILLED]):
-    while not (notes / str(child)).exists() and os.waitpid(child, os.WNOHANG)[0] == 0:
+    deadline = time.monotonic() + 20
+    while not (notes / str(child)).exists() and time.monotonic() < deadline:
         time.sleep(0.005)
     time.sleep(0.05 * number)
     os.kill(child, signal.SIGKILL)

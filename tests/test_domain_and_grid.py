@@ -100,9 +100,9 @@ def test_the_nearest_place_and_the_higher_one_in_a_tie(bounds: tuple[int, int], 
 
 def test_a_lattice_that_was_given() -> None:
     thin = Lattice((np.array([1, 64, 100, 512]), np.array([4])))
-    assert thin.between(0, 8, 400).tolist() == [8, 64, 100, 400]
-    assert thin.between(1, 1, 16).tolist() == [1, 4, 16]
-    assert thin.nearest(0, 8, 400, np.array([30.0, 37.0, 82.0, 99.0])).tolist() == [8, 64, 100, 100]
+    assert thin.between(0, 8, 400).tolist() == [64, 100]
+    assert thin.between(1, 1, 16).tolist() == [4]
+    assert thin.nearest(0, 8, 400, np.array([30.0, 81.0, 82.0, 399.0])).tolist() == [64, 64, 100, 100]
 
 
 def test_the_points_of_a_lattice() -> None:
@@ -114,7 +114,7 @@ def test_the_points_of_a_lattice() -> None:
     assert len(few) == 10
     assert set(map(tuple, few.tolist())) <= everything
     thin = Lattice((np.array([24]), np.array([9])))
-    assert len(thin.points(domain, domain, 100, random)) == 3 * 3
+    assert thin.points(domain, domain, 100, random).tolist() == [[24, 9]]
 
 
 def test_a_narrow_part_has_the_lattice_of_the_whole() -> None:
@@ -164,5 +164,5 @@ def test_grids_are_products_over_the_sizes(grid: str) -> None:
 @pytest.mark.parametrize("grid", GRIDS)
 def test_grids_are_thinned_where_the_lattice_is(grid: str) -> None:
     thin = Lattice((np.array([8, 512, 520]),))
-    assert set(along((8, 1000), 9, grid, thin)) <= {8, 512, 520, 1000}
-    assert along((8, 1000), 9, grid, Lattice((np.array([], dtype=np.int64),))) == [8, 1000]
+    assert set(along((8, 1000), 9, grid, thin)) <= {8, 512, 520}
+    assert along((8, 1000), 9, grid, Lattice((np.array([64]),))) == [64]

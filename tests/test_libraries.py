@@ -108,7 +108,8 @@ def test_a_library_is_described_and_computes(name: str) -> None:
         assert re.match(r"\d+\.\d+", library.version)
         assert len(library.build) == 12
         assert backend.setup.pinned
-        assert (library.core != "") == (library.threading != "serial")
+        if library.name != "MKL":  # which tells it of Intel's processors alone
+            assert (library.core != "") == (library.threading != "serial")
         product_is_right(backend, 65)
         if inspect_library(library_files(name), ["dpotrf"]).routines:
             factor_is_right(backend, 130)

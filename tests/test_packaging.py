@@ -35,9 +35,9 @@ def test_every_source_of_an_extension_is_listed(extension: dict) -> None:
 
 
 def test_the_text_of_exported_headers_is_installed() -> None:
-    installed = CONFIGURATION["tool"]["setuptools"]["package-data"]["blascast.models"]
+    installed = CONFIGURATION["tool"]["setuptools"]["package-data"]["blascast.models.evaluation"]
     assert {Path(name).name for name in installed} == {"evaluate.h", "model.h"}
-    assert all((ROOT / "models" / name).exists() for name in installed)
+    assert all((ROOT / "models" / "evaluation" / name).exists() for name in installed)
 
 
 def test_type_checkers_see_every_module() -> None:
