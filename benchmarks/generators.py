@@ -17,8 +17,7 @@ samples     that the model rests on
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -108,9 +107,11 @@ def main(library, simulated, presets, minutes, builds):
                 1.2,
             )
     else:
-        print(f"{open_backend(SetupRequest(library, 'd', 1)).setup}")
+        sampler = Sampler(open_backend(SetupRequest(library, "d", 1)))  # one: it learns what an undisturbed core is
+        print(sampler.setup)
         with progress_bar() as on_progress:
-            rows = [found for kernel in KERNELS for found in shown(measure(kernel, order, library, on_progress))]
+            rows = [found for kernel in KERNELS for found in shown(measure(kernel, order, sampler, on_progress))]
+        sampler.backend.close()
         report(rows, 5, 1.0)
 
 
@@ -121,18 +122,15 @@ def shown(rows: Iterator[dict]) -> list[dict]:
     return found
 
 
-def measure(kernel, order, library: str, on_progress) -> Iterator[dict]:
+def measure(kernel, order, sampler: Sampler, on_progress) -> Iterator[dict]:
     """Rows of a kernel on the real machine."""
     case, domain, points = problem(kernel)
-    with opened(lambda: open_backend(SetupRequest(library, "d", 1))) as (sampler, store):
-        first = medians(sampler, case, points, domain, on_progress)
+    first = medians(sampler, case, points, domain, on_progress)
     built = []
     for name, parameters in order:
-        with opened(lambda: open_backend(SetupRequest(library, "d", 1))) as (sampler, store):
-            chosen = within_a_second(sampler, case, domain, parameters) if name == "cubic" else parameters
-            built.append((name, *build(sampler, store, case, domain, chosen, on_progress)))
-    with opened(lambda: open_backend(SetupRequest(library, "d", 1))) as (sampler, store):
-        second = medians(sampler, case, points, domain, on_progress)
+        chosen = within_a_second(sampler, case, domain, parameters) if name == "cubic" else parameters
+        built.append((name, *build(sampler, case, domain, chosen, on_progress)))
+    second = medians(sampler, case, points, domain, on_progress)
     validation = Validation(case, points, np.stack([first, second]))
     yield from (row(name, model, seconds, validation) for name, model, seconds in built)
     yield rate_row(validation)
@@ -146,11 +144,11 @@ def simulate(kernel, order, disturbances: Disturbances) -> Iterator[dict]:
     times = np.array([truth.warm_seconds(case.call(tuple(point), ld)) for point in points.tolist()])
     validation = Validation(case, points, np.stack([times, times]))
     for number, (name, parameters) in enumerate(order):
-        with opened(lambda seed=number: SimulatedBackend(disturbances=disturbances, seed=seed)) as (sampler, store):
-            chosen = within_a_second(sampler, case, domain, parameters) if name == "cubic" else parameters
-            began = sampler.backend.now
-            model, _ = build(sampler, store, case, domain, chosen)
-            yield row(name, model, sampler.backend.now - began, validation)
+        sampler = Sampler(SimulatedBackend(disturbances=disturbances, seed=number))
+        chosen = within_a_second(sampler, case, domain, parameters) if name == "cubic" else parameters
+        began = sampler.backend.now
+        model, _ = build(sampler, case, domain, chosen)
+        yield row(name, model, sampler.backend.now - began, validation)
     yield rate_row(validation)
 
 
@@ -165,22 +163,13 @@ def problem(kernel) -> tuple[Case, Domain, np.ndarray]:
     return case_named(find_kernel(name), text, "d"), domain, random.permutation(points)[:POINTS]
 
 
-@contextmanager
-def opened(backend: Callable) -> Iterator[tuple[Sampler, Store]]:
-    """A sampler, and a store of its own."""
+def build(sampler, case, domain, parameters, on_progress=lambda step: None):
+    """A model, in a store of its own, and the seconds that its batches took."""
     with tempfile.TemporaryDirectory() as home:
-        store, sampler = Store(Path(home)), Sampler(backend())
-        try:
-            yield sampler, store
-        finally:
-            sampler.backend.close()
-            store.close()
-
-
-def build(sampler, store, case, domain, parameters, on_progress=lambda step: None):
-    """A model, and the seconds that its batches took."""
-    builder = ModelBuilder(sampler, store, parameters, on_progress)
-    (model,) = builder.provide([Need(case, (domain,))]).values()
+        store = Store(Path(home))
+        builder = ModelBuilder(sampler, store, parameters, on_progress)
+        (model,) = builder.provide([Need(case, (domain,))]).values()
+        store.close()
     return model, sum(batch.seconds for batch in builder.batches)
 
 
@@ -193,10 +182,7 @@ def medians(sampler, case, points, domain, on_progress) -> np.ndarray:
 
 def within_a_second(sampler, case, domain, parameters: Parameters) -> Parameters:
     """As many repetitions as a second has room for, at least one."""
-    with tempfile.TemporaryDirectory() as home:
-        store = Store(Path(home))
-        model, _ = build(sampler, store, case, domain, parameters)
-        store.close()
+    model, _ = build(sampler, case, domain, parameters)
     repetitions = max(1, int(1.0 / model.seconds))
     return replace(parameters, least_repetitions=repetitions, most_repetitions=repetitions)
 
