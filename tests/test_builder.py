@@ -99,7 +99,7 @@ def test_level_switches_and_outliers_do_not_reach_a_model(home: Path, seed: int)
     builder, model = provide(home, backend, judge=within(0.005), budget=Budget(1.0, 1.0))
     spoilt = sum((batch.verdicts for batch in builder.batches), Counter())
     assert spoilt["preempted"] > 0
-    assert spoilt["other state"] > 50
+    assert spoilt["other state"] > 10
     assert model.state == "free"
     errors = np.abs(errors_of(backend, model))
     assert np.median(errors) < 0.01

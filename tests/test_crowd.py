@@ -16,7 +16,7 @@ from blascast.models.kept.store import Store
 # Seven build models, three read, all in processes of their own. Each builder notes the samples of a batch
 # when the store has taken them. Three builders are killed in the middle of their work.
 CROWD = """
-import json, os, random, signal, sys, time
+import json, os, random, signal, sys, time, traceback
 from dataclasses import astuple
 from itertools import count
 from pathlib import Path
@@ -41,8 +41,8 @@ cases = [
 
 
 class Noting(Store):
-    def save_samples(self, batch, names):
-        super().save_samples(batch, names)
+    def save_samples(self, batch, names, *precondition):
+        super().save_samples(batch, names, *precondition)
         samples = [sample for measurement in batch.measurements for sample in measurement.samples]
         with (notes / str(os.getpid())).open("a") as file:
             file.write(json.dumps([astuple(sample) for sample in samples]) + "\\n")
@@ -79,6 +79,8 @@ def born(work, number):
     try:
         work(number)
         status = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(status)
 
