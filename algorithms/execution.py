@@ -1,52 +1,101 @@
-"""Runs a variant for real, on a matrix, through the engine."""
+"""Runs a variant for real, on matrices, through the engine."""
 
-import numpy as np
+from collections.abc import Mapping
+from typing import Any
+
 import numpy.typing as npt
 
 from blascast.sampler.backend import Backend
-from blascast.sampler.call import Call, View
+from blascast.sampler.call import Call, View, fitting_ld
 from blascast.sampler.errors import UsageError
 from blascast.sampler.program import Run, buffers_for
 
-from .registry import Variant, find_operation
+from .registry import Operation, Variant, find_operation
 
 
-def scalar_calls(variant: Variant, n: int, b: int, ld: int, operand: str = "A") -> list[Call]:
-    """The calls for an n x n operand of that name, those with a zero size dropped."""
-    structure = find_operation(variant.operation).structure
-    calls = variant.calls(View(operand, 0, 0, n, n, ld, structure), b)
-    return [call for call in calls if min(call.sizes.values()) > 0]
+def scalar_calls(variant: Variant, sizes: Mapping[str, int], b: Any, dtype: str = "d", label: str = "") -> list[Call]:
+    """The calls for operands of given sizes, those with a zero size dropped.
+
+    Parameters
+    ----------
+    sizes : mapping
+        Integers by name.
+    b : int, or a pair
+        Block size.
+    dtype : str
+    label : str
+        What the operands' names end in, so that those of several calls can be told apart.
+    """
+    operands = operands_of(find_operation(variant.operation), sizes, b, label)
+    return [call for call in variant.calls(operands, b, dtype) if min(call.sizes.values()) > 0]
 
 
-def execute(backend: Backend, variant: Variant, matrix: npt.NDArray[np.floating], b: int) -> npt.NDArray[np.floating]:
-    """The result of a variant on a matrix.
+def operands_of(operation: Operation, sizes: Mapping[str, int], b: Any, label: str = "") -> tuple[View, ...]:
+    """Views of the operation's operands."""
+    extents = {**sizes, "b": b[0] if isinstance(b, tuple) else b}
+    views = []
+    for operand in operation.operands:
+        rows, columns = map(int, operand.shape(extents))
+        name = f"{operand.name}{label}"
+        views.append(View(name, 0, 0, rows, columns, fitting_ld(rows), operand.structure, kind=operand.kind))
+    return tuple(views)
+
+
+def execute(
+    backend: Backend, variant: Variant, matrices: Mapping[str, npt.NDArray[Any]], b: Any
+) -> dict[str, npt.NDArray[Any]]:
+    """The results of a variant on matrices.
 
     Parameters
     ----------
     backend : Backend
         A real one.
     variant : Variant
-    matrix : array of shape (n, n)
-        The operand; left as it is.
-    b : int
+    matrices : mapping
+        By the names of operands, arrays of shape (rows, columns); they are left as they are. What is left
+        out has other contents: workspaces, and vectors of results.
+    b : int, or a pair
         Block size.
 
     Returns
     -------
-    array of shape (n, n)
-        The overwritten operand, of the back end's data type.
+    dict
+        The operands by name, workspaces left out, of the back end's data type.
 
     Raises
     ------
     UsageError
-        If the matrix is not square or empty, or the back end computes nothing.
+        If shapes do not fit the operation, or the back end computes nothing.
     KernelFailed
         If a routine fails.
     """
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise UsageError(f"{variant.operation} needs a square matrix, got one of shape {matrix.shape}")
-    calls = scalar_calls(variant, matrix.shape[0], b, matrix.shape[0])
-    backend.allocate(buffers_for(calls))
-    backend.write("A", matrix)
+    operation = find_operation(variant.operation)
+    sizes = _sizes(operation, matrices)
+    calls = scalar_calls(variant, sizes, b, backend.setup.dtype)
+    views = operands_of(operation, sizes, b)
+    backend.allocate(buffers_for(calls, others=views))
+    for name, matrix in matrices.items():
+        backend.write(name, matrix)
     backend.run([Run(call) for call in calls])
-    return backend.read("A")
+    return {operand.name: backend.read(operand.name) for operand in operation.operands if not operand.workspace}
+
+
+def _sizes(operation: Operation, matrices: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
+    """The sizes that shapes tell."""
+    given = [operand for operand in operation.operands if operand.name in matrices]
+    sizes: dict[str, int] = {}
+    for operand in given:
+        for text, extent in zip((operand.rows, operand.columns), matrices[operand.name].shape, strict=False):
+            if text in operation.sizes:
+                sizes.setdefault(text, extent)
+    if set(sizes) != set(operation.sizes):
+        wanted = ", ".join(operand.name for operand in operation.operands if not operand.workspace)
+        raise UsageError(f"{operation.name} needs the operands {wanted}, got {', '.join(matrices) or 'none'}")
+    for operand in given:
+        shape = matrices[operand.name].shape
+        if operand.shape(sizes) != shape or 0 in shape:
+            raise UsageError(
+                f"{operation.name}: {operand.name} must be {operand.rows} x {operand.columns} and not empty, "
+                f"got an array of shape {shape}"
+            )
+    return sizes

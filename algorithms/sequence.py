@@ -1,16 +1,21 @@
 """Call sequences as arrays: all calls of a variant for all sizes and block sizes of a sweep."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from blascast.sampler.call import Call, View
-from blascast.sampler.kernel import Kernel
+from blascast.sampler.kernel import Kernel, flop_factor
 
-from .registry import Variant
+from .registry import Variant, find_operation
 
-IntArray = npt.NDArray[np.int64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BlockSizes: TypeAlias = npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
+
+_LARGE_ENOUGH, _SMALL_ENOUGH = 400, 48  # a size and a block size at which every variant makes all its calls
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,16 +26,20 @@ class CallArray:
     ----------
     call : Call
         The statement, array-valued.
-    sizes : integer array of shape (n_calls, n_sizes)
+    sizes : integer array of shape (n_entries, n_sizes)
         Without zeros, in the order of `kernel.sizes`.
-    owner : integer array of shape (n_calls,)
-        The configuration that each call belongs to.
-    flops : array of shape (n_calls,)
+    owner : integer array of shape (n_entries,)
+        The configuration that each entry belongs to.
+    times : integer array of shape (n_entries,)
+        How many calls each entry stands for.
+    flops : array of shape (n_entries,)
+        Of one call.
     """
 
     call: Call
     sizes: IntArray
     owner: IntArray
+    times: IntArray
     flops: npt.NDArray[np.float64]
 
     @property
@@ -46,41 +55,75 @@ class CallArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sequence:
-    """All calls of a variant, for every configuration (n, b)."""
+    """All calls of a variant, for every configuration.
+
+    Parameters
+    ----------
+    variant : Variant
+    sizes : mapping
+        By name, an integer array of shape (n_configurations,).
+    b : integer array of shape (n_configurations,)
+        Block size: the first one, where there are two.
+    calls : tuple of CallArray
+    """
 
     variant: Variant
-    n: IntArray
+    sizes: Mapping[str, IntArray]
     b: IntArray
     calls: tuple[CallArray, ...]
 
+    @property
+    def n(self) -> IntArray:
+        """The size n of each configuration."""
+        return self.sizes["n"]
 
-def trace(variant: Variant, n: npt.ArrayLike, b: npt.ArrayLike) -> Sequence:
+
+def trace(variant: Variant, sizes: Mapping[str, npt.ArrayLike], b: BlockSizes, dtype: str = "d") -> Sequence:
     """The call sequence of a variant; calls with a zero size are dropped.
 
     Parameters
     ----------
-    n, b : integers or integer arrays that broadcast
-        Matrix sizes and block sizes, positive.
+    sizes : mapping
+        By name, integers or integer arrays that broadcast with each other and the block sizes; positive.
+    b : integer or integer array, or a pair of them where the variant takes two block sizes
+    dtype : str
+        Letter of the data type; complex ones have other kernels.
 
     Examples
     --------
     >>> from blascast.algorithms import find_variant
-    >>> sequence = trace(find_variant("cholesky", 3), 300, [100, 200])
+    >>> sequence = trace(find_variant("cholesky", 3), {"n": 300}, [100, 200])
     >>> [(c.kernel.name, c.sizes.tolist(), c.owner.tolist()) for c in sequence.calls]  # doctest: +NORMALIZE_WHITESPACE
     [('potf2', [[100], [100], [100], [200], [100]], [0, 0, 0, 1, 1]),
      ('trsm', [[200, 100], [100, 100], [100, 200]], [0, 0, 1]),
      ('syrk', [[200, 100], [100, 100], [100, 200]], [0, 0, 1])]
     """
-    n, b = (
-        np.ascontiguousarray(a).ravel()
-        for a in np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(b, dtype=np.int64))
+    operation = find_operation(variant.operation)
+    pair = b if isinstance(b, tuple) else (b, b)
+    asked = [np.asarray(values, dtype=np.int64) for values in (*(sizes[name] for name in operation.sizes), *pair)]
+    *named, first, second = (np.ascontiguousarray(values).ravel() for values in np.broadcast_arrays(*asked))
+    configurations = dict(zip(operation.sizes, named, strict=True))
+    extents: dict[str, Any] = {**configurations, "b": first}
+    owner = np.arange(first.size)
+    operands = tuple(
+        View(operand.name, 0, 0, *operand.shape(extents), 0, owner=owner) for operand in operation.operands
     )
-    everything = View("A", 0, 0, n, n, 0, owner=np.arange(n.size))
-    arrays = []
-    for call in variant.calls(everything, b):
-        assert call.owner is not None
-        sizes = np.stack([call.sizes[name] for name in call.kernel.sizes], axis=1)
-        some = np.all(sizes > 0, axis=1)
-        flops = np.asarray(call.flops, dtype=np.float64)[some]
-        arrays.append(CallArray(call, sizes[some], call.owner[some], flops))
-    return Sequence(variant, n, b, tuple(arrays))
+    arrays = [_array(call, dtype) for call in variant.calls(operands, (first, second), dtype)]
+    return Sequence(variant, configurations, first, tuple(arrays))
+
+
+def kernels_of(variant: Variant, dtype: str = "d") -> tuple[Kernel, ...]:
+    """The kernels that a variant calls."""
+    sizes = dict.fromkeys(find_operation(variant.operation).sizes, _LARGE_ENOUGH)
+    sequence = trace(variant, sizes, _SMALL_ENOUGH, dtype)
+    return tuple(dict.fromkeys(calls.kernel for calls in sequence.calls if len(calls.sizes)))
+
+
+def _array(call: Call, dtype: str) -> CallArray:
+    owner = call.owner
+    assert owner is not None
+    sizes = np.stack([np.broadcast_to(call.sizes[name], owner.shape) for name in call.kernel.sizes], axis=1)
+    times = np.broadcast_to(call.times, owner.shape)
+    some = np.all(sizes > 0, axis=1) & (times > 0)
+    flops = np.broadcast_to(np.asarray(flop_factor(dtype) * call.flops, dtype=np.float64), owner.shape)
+    return CallArray(call, sizes[some], owner[some], times[some], flops[some])

@@ -29,8 +29,7 @@ import pandas as pd
 
 from blascast.cli.options import setup_options
 from blascast.cli.output import progress_bar
-from blascast.models.sampling import fitting_ld
-from blascast.sampler.call import Call, View, bind
+from blascast.sampler.call import Call, View, bind, fitting_ld
 from blascast.sampler.job import job_of
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.precondition import WARM, Cold

@@ -5,6 +5,8 @@
     >>> best = ranking.to_frame().iloc[0]
 
 rank, predict, blocksize   answer questions; what is missing is measured and kept
+accuracy                   holds predictions against measurements
+export_blocksizes          writes block sizes for LAPACK
 list_models, show_model, compare_models, export_models, import_models, remove_models
                            are about the models that are kept; plots.plot_model_map and its kin draw them
 study, pieces              tell how accurate models are, and at what cost
@@ -22,14 +24,16 @@ if TYPE_CHECKING:
     from blascast.models.parameters import Parameters, preset
     from blascast.sampler.errors import BlascastError, UsageError
 
-    from .blocksizes import blocksize
+    from .answers.accuracy import accuracy
+    from .answers.blocksizes import blocksize
+    from .answers.prediction import predict
+    from .answers.ranking import rank
+    from .answers.tuning import export_blocksizes
     from .building import build
     from .checking import verify_models
     from .estimating import estimate
     from .examination import doctor
     from .inventory import describe_library, libraries
-    from .prediction import predict
-    from .ranking import rank
     from .sampling import sample
     from .stored import compare_models, export_models, import_models, list_models, remove_models, show_model
     from .studies import study
@@ -41,12 +45,14 @@ __all__ = [
     "BlascastError",
     "Parameters",
     "UsageError",
+    "accuracy",
     "blocksize",
     "build",
     "compare_models",
     "describe_library",
     "doctor",
     "estimate",
+    "export_blocksizes",
     "export_models",
     "import_models",
     "libraries",
@@ -63,9 +69,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "rank": ".ranking",
-    "predict": ".prediction",
-    "blocksize": ".blocksizes",
+    "rank": ".answers.ranking",
+    "predict": ".answers.prediction",
+    "blocksize": ".answers.blocksizes",
+    "accuracy": ".answers.accuracy",
+    "export_blocksizes": ".answers.tuning",
     "build": ".building",
     "verify_models": ".checking",
     "estimate": ".estimating",

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from blascast.algorithms import Variant
+from blascast.algorithms import Operation, Variant, kernels_of
 from blascast.models.evaluation.outside import Outside, check_outside
 from blascast.models.generation.need import Need
 from blascast.models.generation.workload import Judge
@@ -16,6 +16,7 @@ from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sizes.places import bounding_box
+from blascast.predictors.configurations import Configuration, Problem
 from blascast.predictors.verification import Verified
 from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
@@ -57,10 +58,17 @@ class Archive(Source):
         setup = self._shelf.setup
         super().__init__(store, setup, Parameters(), Origin(setup, as_stored=True, how=outside))
 
-    def check_sizes(self, n: Sequence[int]) -> None:
+    def lacking(self, variant: Variant) -> str:
+        """The kernels that there are no models of, in words."""
+        kept = {model.key.kernel for model in self._shelf.models}
+        missing = [kernel.name for kernel in kernels_of(variant, self.setup.dtype) if kernel.name not in kept]
+        return f"there are no models of {', '.join(missing)}" if missing else ""
+
+    def check_sizes(self, operation: Operation, problems: Sequence[Problem]) -> None:
         """Refuses sizes beyond what is ever computed on one machine."""
-        if max(n) > LARGEST_N:
-            raise UsageError(f"n must be at most {LARGEST_N} where stored models answer, got {max(n)}")
+        largest = max(size for problem in problems for size in problem.values())
+        if largest > LARGEST_N:
+            raise UsageError(f"n must be at most {LARGEST_N} where stored models answer, got {largest}")
 
     @property
     def peak(self) -> float | None:
@@ -90,7 +98,7 @@ class Archive(Source):
         self.origin = replace(self.origin.of(chosen.values()), calls=calls, outside=outside)
         return chosen
 
-    def verify(self, configurations: Sequence[tuple[Variant, int, int]], state: State) -> Verified:
+    def verify(self, configurations: Sequence[Configuration], state: State) -> Verified:
         """Not possible.
 
         Raises

@@ -6,12 +6,19 @@ from blascast.models.evaluation.outside import Outside
 from blascast.sampler.errors import UsageError
 
 from .archive import Archive
-from .session import Session, SessionOptions
+from .session import CommonOptions, Session, SessionOptions
 from .source import Source
 
 
 class AnswerOptions(SessionOptions, total=False):
     """What a question about an algorithm may add: also the parameters of `Archive`."""
+
+    models: str | None
+    outside: Outside | None
+
+
+class ContestOptions(CommonOptions, total=False):
+    """The same, of a question about several libraries or numbers of threads."""
 
     models: str | None
     outside: Outside | None

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypedDict
 
-from blascast.algorithms import Variant
+from blascast.algorithms import Operation, Variant, kernels_of
 from blascast.models.generation.builder import ModelBuilder
 from blascast.models.generation.need import Need
 from blascast.models.generation.workload import Judge
@@ -15,8 +15,8 @@ from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import model_ld
-from blascast.predictors.configurations import check_memory
-from blascast.predictors.verification import Verified, verify
+from blascast.predictors.configurations import Configuration, Problem, check_memory
+from blascast.predictors.verification import REPETITIONS, Verified, verify
 from blascast.sampler.backends import open_backend
 from blascast.sampler.batch.sample import State
 from blascast.sampler.call import View, bind
@@ -34,15 +34,20 @@ PEAK_SIZE = 960
 PEAK_REPETITIONS = 10
 
 
-class SessionOptions(TypedDict, total=False):
-    """What every question may add: the parameters of `Session`, all optional."""
+class CommonOptions(TypedDict, total=False):
+    """What every question may add: parameters of `Session`, all optional."""
 
-    library: str
     dtype: str
-    threads: int
     home: Path | None
     parameters: Parameters | None
     on_progress: OnProgress | None
+
+
+class SessionOptions(CommonOptions, total=False):
+    """What a question about one setup may add."""
+
+    library: str
+    threads: int
 
 
 class Session(Source):
@@ -97,9 +102,15 @@ class Session(Source):
         self.sampler.backend.close()
         super().__exit__(kind, error, trace)
 
-    def check_sizes(self, n: Sequence[int]) -> None:
+    def lacking(self, variant: Variant) -> str:
+        """The routines that the library has not, in words."""
+        missing = self.sampler.backend.lacks(kernels_of(variant, self.setup.dtype))
+        return f"{self.setup.library.name} has no {', '.join(missing)}" if missing else ""
+
+    def check_sizes(self, operation: Operation, problems: Sequence[Problem]) -> None:
         """Refuses sizes whose operands would not fit into memory."""
-        check_memory(max(n), self.setup.item_bytes, available_memory())
+        largest = max(problems, key=lambda problem: sum(problem.values()))
+        check_memory(operation, largest, self.setup.item_bytes, available_memory())
 
     @property
     def peak(self) -> float:
@@ -131,10 +142,12 @@ class Session(Source):
         self.origin = self.origin.of(models.values())
         return models
 
-    def verify(self, configurations: Sequence[tuple[Variant, int, int]], state: State) -> Verified:
-        """Measures variants at (n, b), interleaved."""
+    def verify(self, configurations: Sequence[Configuration], state: State, repetitions: int = REPETITIONS) -> Verified:
+        """Measures configurations, interleaved."""
         began = time.perf_counter()
-        verified = verify(self.sampler, configurations, state=state, on_progress=self.on_progress)
+        verified = verify(
+            self.sampler, configurations, state=state, repetitions=repetitions, on_progress=self.on_progress
+        )
         self.spent = replace(self.spent, verification=self.spent.verification + time.perf_counter() - began)
         self.tally = self.tally.plus(verified.batch)
         return verified

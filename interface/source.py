@@ -9,12 +9,13 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from blascast.algorithms import Sequence, Variant, find_operation
+from blascast.algorithms import Operation, Sequence, Variant, find_operation
 from blascast.models.generation.need import Need
 from blascast.models.generation.workload import Judge
 from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
+from blascast.predictors.configurations import Configuration, Problem
 from blascast.predictors.judging import within
 from blascast.predictors.replay import Replay, by_models, needs_of, replay
 from blascast.predictors.verification import Verified
@@ -58,7 +59,11 @@ class Source(ABC):
         self.store.close()
 
     @abstractmethod
-    def check_sizes(self, n: Many[int]) -> None:
+    def lacking(self, variant: Variant) -> str:
+        """What is missing to tell the time of a variant, such as ``"OpenBLAS has no dpotf2"``; "" if nothing."""
+
+    @abstractmethod
+    def check_sizes(self, operation: Operation, problems: Many[Problem]) -> None:
         """Refuses sizes that are too large.
 
         Raises
@@ -73,8 +78,8 @@ class Source(ABC):
         """Flops per second of a large gemm, if that is known: the best that was ever seen on the setup."""
 
     @abstractmethod
-    def verify(self, configurations: Many[tuple[Variant, int, int]], state: State) -> Verified:
-        """Measures variants at (n, b), interleaved.
+    def verify(self, configurations: Many[Configuration], state: State) -> Verified:
+        """Measures configurations, interleaved.
 
         Raises
         ------

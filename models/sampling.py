@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from blascast.sampler.call import ORDINARY_SCALARS, Call, View, bind, case_of
+from blascast.sampler.call import ORDINARY_SCALARS, Call, View, bind, case_of, fitting_ld
 from blascast.sampler.errors import UsageError
 from blascast.sampler.expression import parse
 from blascast.sampler.kernel import COMPLEX, Flag, Kernel, Ld, Option, Scalar
@@ -19,18 +19,6 @@ OTHER_SCALAR, OTHER_COMPLEX_SCALAR = 0.5, 0.5 - 0.25j
 SCALAR_CLASSES = (*map(str, ORDINARY_SCALARS), "other")
 INCREMENTS = {"1": 1, "other": SMALLEST_LD}
 _INCREMENTS_FOLLOW = "inc"
-
-
-def fitting_ld(rows: int) -> int:
-    """The least leading dimension for so many rows that is a multiple of 8 and not of 256.
-
-    Examples
-    --------
-    >>> fitting_ld(1000), fitting_ld(1021), fitting_ld(1)
-    (1000, 1032, 8)
-    """
-    ld = 8 * -(-rows // 8)
-    return ld + 8 if ld % 256 == 0 else ld
 
 
 def model_ld(largest_size: int) -> int:

@@ -1,56 +1,69 @@
 """Chooses block sizes from predicted run times."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from blascast.models.summary import MEDIAN
 
-from .configurations import USUAL_B
+from .configurations import Configuration, IntArray, Problem
 from .prediction import FloatArray
 from .replay import Replay
 
 PLATEAU = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class BestBlockSize:
-    """The best block size for one n.
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Run time against block size, for one problem.
 
     Parameters
     ----------
-    n, b : int
-    low, high : int
-        The range around b within 1 % of its run time.
-    gain : float
-        By how much block size 64 takes longer, relative.
-    seconds : float
-        Predicted median at b.
+    problem : mapping
+        Sizes by name.
+    b : integer array of shape (n_block_sizes,), ascending
+    seconds, errors : arrays of the same shape
+        Predicted medians and their standard errors.
     """
 
-    n: int
-    b: int
-    low: int
-    high: int
-    gain: float
-    seconds: float
+    problem: Problem
+    b: IntArray
+    seconds: FloatArray
+    errors: FloatArray
+
+    @property
+    def best(self) -> int:
+        """The index of the fastest."""
+        return int(np.argmin(self.seconds))
+
+    def at(self, b: int) -> float:
+        """Seconds at a block size that is among them; at the largest, if it is larger."""
+        return float(self.seconds[np.flatnonzero(self.b == min(b, self.b[-1]))[0]])
+
+    def loss(self, b: int) -> float:
+        """By how much a block size takes longer than the best, relative."""
+        return self.at(b) / float(self.seconds[self.best]) - 1
+
+    @property
+    def plateau(self) -> tuple[int, int]:
+        """The least and the largest block size of the run around the best that is within 1 % of it."""
+        low, high = plateau(self.seconds, self.best)
+        return int(self.b[low]), int(self.b[high])
 
 
-def curve(replay: Replay, n: int) -> tuple[FloatArray, FloatArray]:
-    """Block sizes and predicted medians (seconds) of the configurations of size n, by block size."""
-    (of_size,) = np.nonzero(replay.sequence.n == n)
-    order = of_size[np.argsort(replay.sequence.b[of_size])]
-    return replay.sequence.b[order].astype(float), replay.statistics[order, MEDIAN]
+def curves(configurations: Sequence[Configuration], replay: Replay) -> list[Curve]:
+    """One for each problem, in the order of their first configurations."""
+    problems = list({tuple(c.sizes.items()): c.sizes for c in configurations}.values())
+    return [_curve(problem, configurations, replay) for problem in problems]
 
 
-def best_block_size(replay: Replay, n: int) -> BestBlockSize:
-    """The best of the configurations of size n; block size 64 (or n) must be among them."""
-    b, seconds = curve(replay, n)
-    best = int(np.argmin(seconds))
-    low, high = plateau(seconds, best)
-    usual = seconds[np.flatnonzero(b == min(USUAL_B, n))[0]]
-    gain = float(usual / seconds[best] - 1)
-    return BestBlockSize(n, int(b[best]), int(b[low]), int(b[high]), gain, float(seconds[best]))
+def _curve(problem: Problem, configurations: Sequence[Configuration], replay: Replay) -> Curve:
+    of_problem = np.array([i for i, c in enumerate(configurations) if c.sizes == problem])
+    b = replay.sequence.b[of_problem]
+    order = np.argsort(b)
+    chosen = of_problem[order]
+    return Curve(problem, b[order], replay.statistics[chosen, MEDIAN], replay.error[chosen])
 
 
 def plateau(seconds: FloatArray, best: int) -> tuple[int, int]:

@@ -20,16 +20,18 @@ def within(bound: float) -> Judge:
     return judge
 
 
-def ranking(variant: IntArray, bound: float, noise_floor: float) -> Judge:
-    """The order of the variants, each at its best block size, must be known, or their errors be within the bound.
+def ranking(problem: IntArray, variant: IntArray, bound: float, noise_floor: float) -> Judge:
+    """For every problem, the order of the variants, each at its best block size, must be known.
+
+    Or their errors must be within the bound.
 
     Neighbours in the ranking are told apart when they differ by more than CONFIDENCE standard errors
     and noise, and cannot be when they differ by less than noise alone.
 
     Parameters
     ----------
-    variant : integer array of shape (n_configurations,)
-        The variant of each configuration.
+    problem, variant : integer arrays of shape (n_configurations,)
+        The sizes and the variant of each configuration, numbered.
     bound : float
         Relative.
     noise_floor : float
@@ -37,16 +39,26 @@ def ranking(variant: IntArray, bound: float, noise_floor: float) -> Judge:
     """
 
     def judge(seconds: FloatArray, errors: FloatArray) -> Judgement:
-        members = [np.flatnonzero(variant == v) for v in np.unique(variant)]
-        best = np.array([indices[np.argmin(seconds[indices])] for indices in members])
-        best = best[np.argsort(seconds[best])]
-        decided = _decided(seconds[best], errors[best], noise_floor)
-        wide = errors[best] > bound * seconds[best]
-        open_ = np.zeros(len(seconds), dtype=bool)
-        open_[best] = wide & ~decided
-        return Judgement(open_, "decision" if wide.any() else "bound")
+        open_, any_wide = np.zeros(len(seconds), dtype=bool), False
+        for best in _best_of_each(problem, variant, seconds):
+            decided = _decided(seconds[best], errors[best], noise_floor)
+            wide = errors[best] > bound * seconds[best]
+            open_[best] = wide & ~decided
+            any_wide |= bool(wide.any())
+        return Judgement(open_, "decision" if any_wide else "bound")
 
     return judge
+
+
+def _best_of_each(problem: IntArray, variant: IntArray, seconds: FloatArray) -> list[IntArray]:
+    """For every problem the fastest configuration of each variant, ascending in time."""
+    order = np.lexsort((seconds, variant, problem))
+    groups = np.stack([problem[order], variant[order]])
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = np.any(groups[:, 1:] != groups[:, :-1], axis=0)
+    best = order[first]
+    best = best[np.lexsort((seconds[best], problem[best]))]
+    return np.split(best, np.flatnonzero(np.diff(problem[best])) + 1)
 
 
 def _decided(seconds: FloatArray, errors: FloatArray, noise_floor: float) -> BoolArray:
@@ -61,21 +73,21 @@ def _decided(seconds: FloatArray, errors: FloatArray, noise_floor: float) -> Boo
     return decided
 
 
-def block_sizes(n: IntArray, bound: float) -> Judge:
-    """For every n, the errors of those block sizes that may be the best must be within the bound.
+def block_sizes(problem: IntArray, bound: float) -> Judge:
+    """For every problem, the errors of those block sizes that may be the best must be within the bound.
 
     Parameters
     ----------
-    n : integer array of shape (n_configurations,)
-        The matrix size of each configuration.
+    problem : integer array of shape (n_configurations,)
+        The sizes of each configuration, numbered.
     bound : float
         Relative.
     """
 
     def judge(seconds: FloatArray, errors: FloatArray) -> Judgement:
         open_ = np.zeros(len(seconds), dtype=bool)
-        for size in np.unique(n):
-            (members,) = np.nonzero(n == size)
+        for number in np.unique(problem):
+            (members,) = np.nonzero(problem == number)
             best = members[np.argmin(seconds[members])]
             reach = CONFIDENCE * np.sqrt(errors[members] ** 2 + errors[best] ** 2)
             rivals = members[seconds[members] - reach < seconds[best]]

@@ -60,14 +60,19 @@ class Performance:
     std: float
 
 
-def add_calls(statistics: FloatArray, owner: npt.NDArray[np.int64], configurations: int) -> FloatArray:
-    """Sums statistics over the calls of each configuration; variances add for the deviation.
+def add_calls(
+    statistics: FloatArray, times: npt.NDArray[np.int64], owner: npt.NDArray[np.int64], configurations: int
+) -> FloatArray:
+    """Sums statistics over the calls of each configuration; the last is the sum of variances.
 
     Parameters
     ----------
-    statistics : array of shape (n_calls, 5), seconds
-    owner : integer array of shape (n_calls,)
-        The configuration that each call belongs to.
+    statistics : array of shape (n_entries, 5), seconds
+        Of single calls.
+    times : integer array of shape (n_entries,)
+        How many calls each entry stands for; their scatter is independent.
+    owner : integer array of shape (n_entries,)
+        The configuration that each entry belongs to.
     configurations : int
 
     Returns
@@ -78,16 +83,16 @@ def add_calls(statistics: FloatArray, owner: npt.NDArray[np.int64], configuratio
     --------
     >>> import numpy as np
     >>> calls = np.array([[1, 1, 1, 1, 3.0], [2, 2, 2, 2, 4.0]])
-    >>> add_calls(calls, np.array([0, 0]), 1).tolist()
-    [[3.0, 3.0, 3.0, 3.0, 5.0]]
+    >>> add_calls(calls, np.array([1, 2]), np.array([0, 0]), 1).tolist()
+    [[5.0, 5.0, 5.0, 5.0, 41.0]]
     """
     sums = np.empty((configurations, 5))
     for s in (MIN, MEDIAN, MEAN, MAX):
-        sums[:, s] = total(owner, statistics[:, s], configurations)
-    sums[:, STD] = np.sqrt(total(owner, statistics[:, STD] ** 2, configurations))
+        sums[:, s] = total(owner, times * statistics[:, s], configurations)
+    sums[:, STD] = total(owner, times * statistics[:, STD] ** 2, configurations)
     return sums
 
 
-def total(owner: npt.NDArray[np.int64], values: FloatArray, configurations: int) -> FloatArray:
+def total(owner: npt.NDArray[np.int64], values: npt.NDArray[np.number], configurations: int) -> FloatArray:
     """Sums values by configuration."""
     return np.bincount(owner, weights=values, minlength=configurations).astype(float)

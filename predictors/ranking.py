@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blascast.algorithms import Variant
 from blascast.models.summary import MEDIAN
 
+from .configurations import Configuration
 from .prediction import Times
 from .replay import Replay
 
@@ -16,39 +16,33 @@ CONFIDENCE = 1.96  # standard errors
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A variant at a size and a block size, and its predicted run time.
+    """A configuration and its predicted run time.
 
     Parameters
     ----------
-    variant : Variant
-    n, b : int
+    configuration : Configuration
     times : Times
     error : float
         Standard error of the median, seconds.
     """
 
-    variant: Variant
-    n: int
-    b: int
+    configuration: Configuration
     times: Times
     error: float
 
 
-def best_candidate(replay: Replay, n: int) -> Candidate:
-    """The block size with the least predicted median among the configurations of size n."""
-    (of_size,) = np.nonzero(replay.sequence.n == n)
-    return candidate(replay, int(of_size[np.argmin(replay.statistics[of_size, MEDIAN])]))
+def candidates_of(configurations: Sequence[Configuration], replay: Replay) -> list[Candidate]:
+    """The configurations of a replay with their times."""
+    return [
+        Candidate(configuration, Times.of(statistics), float(error))
+        for configuration, statistics, error in zip(configurations, replay.statistics, replay.error, strict=True)
+    ]
 
 
-def candidate(replay: Replay, index: int) -> Candidate:
-    """One configuration of a replay."""
-    return Candidate(
-        replay.sequence.variant,
-        int(replay.sequence.n[index]),
-        int(replay.sequence.b[index]),
-        Times.of(replay.statistics[index]),
-        float(replay.error[index]),
-    )
+def best_candidate(configurations: Sequence[Configuration], replay: Replay, which: Sequence[int]) -> Candidate:
+    """That with the least predicted median, among those of some indices."""
+    best = which[int(np.argmin(replay.statistics[list(which), MEDIAN]))]
+    return Candidate(configurations[best], Times.of(replay.statistics[best]), float(replay.error[best]))
 
 
 def rank_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -12,8 +12,8 @@ from blascast.models.generation.need import Need
 from blascast.models.generation.workload import Workload
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import case_of_call
-from blascast.models.sizes.domain import STEP, Domain
-from blascast.models.summary import MEDIAN
+from blascast.models.sizes.domain import STEP, Domain, merged
+from blascast.models.summary import MEDIAN, STD
 
 from .prediction import FloatArray, add_calls, total
 
@@ -69,14 +69,13 @@ def replay(sequence: Sequence, estimate: Estimate) -> Replay:
     """
     count = len(sequence.n)
     statistics, variances = np.zeros((count, 5)), np.zeros(count)
-    everything, owners, shares = [], [], []
+    shares = []
     for calls in sequence.calls:
         times, errors, causes = estimate(calls)
-        everything.append(times)
-        owners.append(calls.owner)
-        variances += _variances(times[:, MEDIAN] * errors, causes, calls.owner, count)
+        statistics += add_calls(times, calls.times, calls.owner, count)
+        variances += _variances(calls.times * times[:, MEDIAN] * errors, causes, calls.owner, count)
         shares.append(_share(calls, times, count))
-    statistics = add_calls(np.concatenate(everything), np.concatenate(owners), count)
+    statistics[:, STD] = np.sqrt(statistics[:, STD])
     return Replay(sequence, statistics, np.sqrt(variances), tuple(shares))
 
 
@@ -93,9 +92,9 @@ def _variances(
 def _share(calls: CallArray, times: FloatArray, count: int) -> Share:
     return Share(
         f"{calls.kernel.name} {calls.case}",
-        np.bincount(calls.owner, minlength=count),
-        total(calls.owner, times[:, MEDIAN], count),
-        total(calls.owner, calls.flops, count),
+        total(calls.owner, calls.times, count).astype(np.int64),
+        total(calls.owner, calls.times * times[:, MEDIAN], count),
+        total(calls.owner, calls.times * calls.flops, count),
     )
 
 
@@ -114,7 +113,7 @@ def by_models(models: Mapping[ModelKey, Model], outside: Outside = "error") -> E
 
 
 def needs_of(sequences: list[Sequence]) -> list[Need]:
-    """What sequences call for: for each case the domains (one a statement) and the calls."""
+    """What sequences call for: for each case the domains and the calls."""
     first = np.cumsum([0, *(len(sequence.n) for sequence in sequences)])
     statements: dict[tuple[str, str], list[tuple[CallArray, int]]] = {}
     for sequence, offset in zip(sequences, first[:-1], strict=True):
@@ -127,8 +126,9 @@ def needs_of(sequences: list[Sequence]) -> list[Need]:
 def _need(statements: list[tuple[CallArray, int]], configurations: int) -> Need:
     sizes = np.concatenate([calls.sizes for calls, _ in statements])
     owner = np.concatenate([calls.owner + offset for calls, offset in statements])
-    domains = tuple(_domain(calls.sizes) for calls, _ in statements)
-    return Need(case_of_call(statements[0][0].call), domains, Workload(sizes, owner, configurations))
+    times = np.concatenate([calls.times for calls, _ in statements])
+    domains = tuple(merged(_domain(calls.sizes) for calls, _ in statements))
+    return Need(case_of_call(statements[0][0].call), domains, Workload(sizes, owner, configurations, times))
 
 
 def _domain(sizes: npt.NDArray[np.int64]) -> Domain:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blascast.algorithms import Variant, scalar_calls
-from blascast.models.sampling import fitting_ld
+from blascast.algorithms import scalar_calls
 from blascast.models.summary import summarize
 from blascast.sampler.batch.sample import Batch, State
+from blascast.sampler.call import Call
 from blascast.sampler.job import sequence_job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
+from .configurations import Configuration, described
 from .prediction import Times
 
 REPETITIONS = 10
@@ -32,17 +33,17 @@ class Verified:
 
 def verify(
     sampler: Sampler,
-    configurations: Sequence[tuple[Variant, int, int]],
+    configurations: Sequence[Configuration],
     *,
     state: State | None = None,
     repetitions: int = REPETITIONS,
     on_progress: OnProgress = no_progress,
 ) -> Verified:
-    """Measures variants at (n, b), all repetitions shuffled.
+    """Measures configurations, all repetitions shuffled.
 
     Parameters
     ----------
-    configurations : sequence of (Variant, n, b)
+    configurations : sequence of Configuration
     state : str, optional
         The state of the core that the models are of.
 
@@ -51,6 +52,18 @@ def verify(
     KernelFailed
         If a routine fails.
     """
-    jobs = [sequence_job(scalar_calls(variant, n, b, fitting_ld(n), f"A {n}")) for variant, n, b in configurations]
+    dtype = sampler.setup.dtype
+    jobs = [
+        sequence_job(
+            scalar_calls(c.variant, c.sizes, c.b or 1, dtype, f" of {c.variant.operation}, {described(c.sizes)}")
+        )
+        for c in configurations
+    ]
     batch = sampler.measure(jobs, repetitions, state=state, label="verifying", on_progress=on_progress)
     return Verified(tuple(Times.of(summarize(m.seconds)) for m in batch.measurements), batch)
+
+
+def _calls(configuration: Configuration, dtype: str) -> list[Call]:
+    """The calls of one run; the operands of all variants of a problem are the same."""
+    label = f" of {configuration.variant.operation}, {described(configuration.sizes)}"
+    return scalar_calls(configuration.variant, configuration.sizes, configuration.b or 1, dtype, label)

@@ -1,6 +1,6 @@
 """What a back end can do: run a program and report its times."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .counters import Counters
+from .kernel import Kernel
 from .program import Buffer, Operation, Records
 from .raw import Shape
 from .setup import Setup
@@ -67,6 +68,10 @@ class Backend(Protocol):
 
     def allocate(self, buffers: Sequence[Buffer], keep: bool = False) -> None:
         """Replaces all operands by new ones; with `keep`, those that are there already stay as they are."""
+        ...
+
+    def lacks(self, kernels: Iterable[Kernel]) -> list[str]:
+        """Those of the kernels' routines that the library has not."""
         ...
 
     def check(self, operation: Operation) -> None:

@@ -38,6 +38,8 @@ class View:
         Columns of the buffer after which its contents begin anew; 0 if they do not.
     owner : integer array, optional
         For array-valued views: the configuration that each entry belongs to.
+    times : int or integer array
+        For array-valued views: how many calls of one size each entry stands for.
     """
 
     buffer: str
@@ -50,6 +52,7 @@ class View:
     owner: npt.NDArray[np.int64] | None = None
     kind: Kind | None = None
     period: int = 0
+    times: Extent = 1
 
     @property
     def increment(self) -> int:
@@ -77,7 +80,7 @@ class View:
             int(extent) if np.ndim(extent) == 0 else int(np.ravel(extent)[index])
             for extent in (self.row, self.column, self.rows, self.columns)
         )
-        return replace(self, row=row, column=column, rows=rows, columns=columns, owner=None)
+        return replace(self, row=row, column=column, rows=rows, columns=columns, owner=None, times=1)
 
     def part(self, row: Extent, column: Extent, rows: Extent, columns: Extent) -> "View":
         """The sub-view that begins at (row, column) of this one."""
@@ -137,7 +140,12 @@ class Call:
     @property
     def owner(self) -> npt.NDArray[np.int64] | None:
         """For an array-valued call: the configuration each entry belongs to."""
-        return next(iter(self.views.values())).owner
+        return next((view.owner for view in self.views.values() if view.owner is not None), None)
+
+    @property
+    def times(self) -> Extent:
+        """For an array-valued call: how many calls of one size each entry stands for."""
+        return next((view.times for view in self.views.values() if view.owner is not None), 1)
 
     @property
     def flops(self) -> Any:
@@ -158,6 +166,18 @@ class Call:
         sizes = ", ".join(f"{name}={value}" for name, value in self.sizes.items())
         lds = sorted({view.ld for view in self.views.values()})
         return f"{self.kernel.name}({self.case}; {sizes}; ld {'/'.join(map(str, lds))})"
+
+
+def fitting_ld(rows: int) -> int:
+    """The least leading dimension for so many rows that is a multiple of 8 and not of 256.
+
+    Examples
+    --------
+    >>> fitting_ld(1000), fitting_ld(1021), fitting_ld(1)
+    (1000, 1032, 8)
+    """
+    ld = 8 * -(-rows // 8)
+    return ld + 8 if ld % 256 == 0 else ld
 
 
 def _same(first: Extent, second: Extent) -> bool:

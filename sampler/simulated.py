@@ -15,7 +15,7 @@ that are not in its cache cost their traffic on top.
 """
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,7 +30,7 @@ from .call import Call, View
 from .counters import SOFTWARE, Counters, refusal
 from .errors import UsageError
 from .expression import parse
-from .kernel import flop_factor
+from .kernel import Kernel, flop_factor
 from .program import Buffer, Operation, Records, lanes_of, unrolled
 from .raw import Shape
 from .setup import Cache, Library, Machine, Setup
@@ -152,6 +152,10 @@ class SimulatedBackend:
         names = {buffer.name for buffer in buffers} if keep else set()
         self._cached = {name: size for name, size in self._cached.items() if name in names}
         self._touched &= names
+
+    def lacks(self, kernels: Iterable[Kernel]) -> list[str]:
+        """It has all of them."""
+        return []
 
     def check(self, operation: Operation) -> None:
         """Makes sure that there are as many CPUs as an operation has lanes.

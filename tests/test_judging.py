@@ -20,7 +20,8 @@ def test_errors_within_the_bound() -> None:
 
 
 def rank(seconds: list[float], errors: list[float], noise_floor: float = 0.0, variant: list[int] | None = None):  # type: ignore[no-untyped-def]
-    judge = ranking(np.array(variant or range(len(seconds))), BOUND, noise_floor)
+    numbers = np.array(variant or range(len(seconds)))
+    judge = ranking(np.zeros(len(seconds), dtype=int), numbers, BOUND, noise_floor)
     return judged(judge(np.array(seconds), np.array(errors)))
 
 
@@ -103,5 +104,9 @@ def test_every_size_has_a_best_block_size() -> None:
 @pytest.mark.parametrize("unit", [1e-6, 1e3])
 def test_the_unit_of_time_does_not_matter(unit: float) -> None:
     seconds, errors = np.array([1.0, 1.05, 1.25]), np.full(3, 0.02)
-    for judge in (within(0.018), ranking(np.arange(3), BOUND, 0.01), block_sizes(np.array([1, 1, 1]), BOUND)):
+    for judge in (
+        within(0.018),
+        ranking(np.zeros(3, dtype=int), np.arange(3), BOUND, 0.01),
+        block_sizes(np.array([1, 1, 1]), BOUND),
+    ):
         assert judge(unit * seconds, unit * errors).open.tolist() == judge(seconds, errors).open.tolist()

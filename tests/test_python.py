@@ -20,14 +20,15 @@ def test_a_ranking() -> None:
     assert "right-looking" in str(ranking)
     assert repr(ranking) == str(ranking)
     frame = ranking.to_frame()
-    assert len(frame) == 3
+    assert frame["variant"].tolist() != sorted(frame["variant"])
+    assert set(frame["variant"]) == {"1", "2", "3", "lapack", "recursive", "library"}
     assert {"variant", "b", "time_median", "gflops", "efficiency", "class", "measured_median"} <= set(frame.columns)
     assert frame["time_median"].is_monotonic_increasing
     html = ranking._repr_html_()
-    assert html.count("<tr>") == 4
+    assert html.count("<tr>") == 7
     assert "time [ms]" in html
     axes = plot_rank(ranking)
-    assert axes.get_ylabel() == "performance [GFLOP/s]"
+    assert axes.get_xlabel() == "performance [GFLOP/s]"
 
 
 def test_a_prediction() -> None:
@@ -48,7 +49,7 @@ def test_block_sizes() -> None:
 
 def test_a_list_of_models() -> None:
     assert len(blascast.list_models().to_frame()) == 0
-    blascast.rank("cholesky", n=200, b=64, library="simulated")
+    blascast.rank("cholesky", n=200, b=64, variants=[1, 2, 3], library="simulated")
     assert len(blascast.list_models().to_frame()) == 4
 
 
@@ -88,9 +89,9 @@ def test_a_question_goes_on_where_its_time_was_up() -> None:
     question = {"operation": "cholesky", "variant": 3, "n": 600, "b": 64, "library": "simulated"}
     rough = blascast.predict(**question, parameters=hurried)
     fine = blascast.predict(**question, parameters=patient)
-    assert rough.tally.stopped == "budget"
-    assert fine.tally.accepted > 0
-    assert fine.tally.stopped != "budget"
+    assert rough.evidence.tally.stopped == "budget"
+    assert fine.evidence.tally.accepted > 0
+    assert fine.evidence.tally.stopped != "budget"
     assert fine.candidate.error < rough.candidate.error
 
 
@@ -116,7 +117,13 @@ def test_a_diagnosis() -> None:
         {"n": 100, "threads": -1},
         {"n": 10**9},
         {"n": np.int32(60_000)},
-        {"n": 100, "library": None},
+        {"n": 100, "library": 3},
+        {"n": 100, "library": []},
+        {"n": 100, "variants": []},
+        {"n": 100, "variants": [1, "four"]},
+        {"n": 100, "m": 50},
+        {"n": []},
+        {"n": 100, "b": (32, 16)},
         {"n": 100, "dtype": ["d"]},
     ],
 )
@@ -146,8 +153,8 @@ def test_small_problems() -> None:
 
 
 def test_complex_types_are_refused_by_algorithms_that_are_not_for_them() -> None:
-    with pytest.raises(UsageError, match="cholesky is there for the data types s, d, not 'z'"):
-        blascast.rank("cholesky", n=100, dtype="z", library="simulated")
+    with pytest.raises(UsageError, match="qr is there for the data types s, d, not 'z'"):
+        blascast.rank("qr", n=100, dtype="z", library="simulated")
 
 
 def test_complex_flops_count_four_times() -> None:

@@ -14,8 +14,10 @@ import click
 
 from blascast.sampler.errors import BlascastError, UsageError
 
+from .accuracy import accuracy
 from .blocksize import blocksize
 from .doctor import doctor
+from .export import export
 from .libraries import libraries
 from .models import models
 from .predict import predict
@@ -41,7 +43,7 @@ def cli() -> None:
     """
 
 
-for _verb in (doctor, libraries, rank, predict, blocksize, models, sample):
+for _verb in (doctor, libraries, rank, predict, blocksize, accuracy, export, models, sample):
     cli.add_command(_verb)
 
 

@@ -37,9 +37,45 @@ class Size(click.ParamType[int]):
         return value if isinstance(value, int) else parse_size(str(value), _label(parameter))
 
 
+class Sizes(click.ParamType[tuple[int, ...]]):
+    """One or more positive integers: ``500``, ``500,1000`` or ``500:2000:500`` (the end included)."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[int, ...]:
+        """The integers, or a usage error."""
+        return value if isinstance(value, tuple) else parse_sizes(str(value), _label(parameter))
+
+
+class BlockSizeType(click.ParamType[Any]):
+    """A block size, or that of rows and that of columns: ``64`` or ``64x32``."""
+
+    name = "integer[xinteger]"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """The integer or the pair, or a usage error."""
+        return parse_block_size(value, _label(parameter)) if isinstance(value, str) else value
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Names with commas between."""
+
+    name = "name,..."
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[str, ...]:
+        """The names, or a usage error."""
+        return parse_names(value, _label(parameter)) if isinstance(value, str) else value
+
+
 _LIBRARY = click.option("--library", default="scipy", show_default=True, help=_LIBRARIES)
 _DTYPE = click.option("--dtype", type=click.Choice(TYPES), default="d", show_default=True, help="Data type.")
 _THREADS = click.option("--threads", type=Size(), default=1, show_default=True, help="Threads of the library.")
+_SEVERAL_LIBRARIES = click.option(
+    "--library", type=Names(), default="scipy", show_default=True, help=f"{_LIBRARIES} Several, with commas, compete."
+)
+_SEVERAL_THREADS = click.option(
+    "--threads", type=Sizes(), default="1", show_default=True, help="Threads of the library; several compete."
+)
 _PRESET = click.option(
     "--preset",
     type=click.Choice(list(PRESETS)),
@@ -94,6 +130,18 @@ def answer_options(function: Verb) -> Verb:
     """All of these."""
     options = (_LIBRARY, _DTYPE, _THREADS, _PRESET, _SET, _MODELS, _OUTSIDE)
     return _decorated(_only_given(_with_parameters(function)), *options)
+
+
+def contest_options(function: Verb) -> Verb:
+    """The same, of several libraries and numbers of threads."""
+    options = (_SEVERAL_LIBRARIES, _DTYPE, _SEVERAL_THREADS, _PRESET, _SET, _MODELS, _OUTSIDE)
+    return _decorated(_only_given(_with_parameters(function)), *options)
+
+
+def contest_building_options(function: Verb) -> Verb:
+    """Those of several libraries and numbers of threads, without stored models."""
+    options = (_SEVERAL_LIBRARIES, _DTYPE, _SEVERAL_THREADS, _PRESET, _SET)
+    return _decorated(_with_parameters(function), *options)
 
 
 def setup_filters(function: F) -> F:
@@ -183,16 +231,6 @@ class Points(click.ParamType[dict[str, tuple[int, ...]]]):
         return {name: parse_sizes(sizes, name) for name, sizes in named.items()}
 
 
-class Sizes(click.ParamType[tuple[int, ...]]):
-    """One or more positive integers: ``500``, ``500,1000`` or ``500:2000:500`` (the end included)."""
-
-    name = "sizes"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[int, ...]:
-        """The integers, or a usage error."""
-        return value if isinstance(value, tuple) else parse_sizes(str(value), _label(parameter))
-
-
 def _label(parameter: click.Parameter | None) -> str:
     return f"--{parameter.name}" if parameter is not None else "a size"
 
@@ -236,6 +274,39 @@ def parse_sizes(text: str, label: str = "sizes") -> tuple[int, ...]:
         else:
             raise UsageError(f"{label} must be N or FIRST:LAST:STEP with FIRST <= LAST, got {part!r}")
     return tuple(sorted(sizes))
+
+
+def parse_block_size(text: str, label: str = "a block size") -> int | tuple[int, int]:
+    """A positive integer from text, or two.
+
+    Raises
+    ------
+    UsageError
+        If the text is not in the form.
+
+    Examples
+    --------
+    >>> parse_block_size("64"), parse_block_size("64x32")
+    (64, (64, 32))
+    """
+    parts = [parse_size(part, label) for part in text.lower().split("x")]
+    if len(parts) > 2:
+        raise UsageError(f"{label} must be B or ROWSxCOLUMNS, got {text!r}")
+    return parts[0] if len(parts) == 1 else (parts[0], parts[1])
+
+
+def parse_names(text: str, label: str = "names") -> tuple[str, ...]:
+    """Names with commas between, each once.
+
+    Raises
+    ------
+    UsageError
+        If one is empty.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    if not all(names):
+        raise UsageError(f"{label} must be names with commas between, got {text!r}")
+    return names
 
 
 def parse_ranges(text: str, label: str = "sizes") -> dict[str, int | tuple[int, int]]:

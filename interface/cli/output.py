@@ -21,11 +21,16 @@ def show(report: Report, as_json: bool) -> None:
     if not _can_print():
         return
     if as_json:
-        click.echo(json.dumps(report.to_json(), indent=2, allow_nan=False))
+        click.echo(as_text(report))
     elif sys.stdout.isatty():
         report.print(Console())
     else:
         click.echo(str(report))
+
+
+def as_text(report: Report) -> str:
+    """A report as JSON."""
+    return json.dumps(report.to_json(), indent=2, allow_nan=False)
 
 
 def show_lines(lines: Iterable[str]) -> None:

@@ -12,6 +12,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from blascast.models.generation.feasibility import check_operands
+from blascast.models.generation.need import Need
 from blascast.models.parameters import PEISE2017, PRESETS
 from blascast.models.study.baselines import baselines
 from blascast.models.study.collection import Collection
@@ -21,8 +23,9 @@ from blascast.models.study.halving_tree import HalvingTree
 from blascast.models.study.outcome import Outcome
 from blascast.models.study.plan import affordable_axes
 from blascast.models.study.replay import replay
-from blascast.models.study.setting import LD
+from blascast.models.study.setting import CASE, DOMAIN, LD
 from blascast.sampler.errors import UsageError
+from blascast.sampler.resources import available_memory
 from blascast.sampler.sampler import OnProgress, Progress
 
 from ..session import Session
@@ -91,7 +94,7 @@ def _seconds(library: str, minutes: float | None) -> float:
 
 def _studied(session: Session, library: str, seconds: float) -> StudiedSetup:
     """Measures what is missing, and replays."""
-    session.check_sizes([LD])
+    check_operands(Need(CASE, (DOMAIN,)), session.setup.item_bytes, available_memory(), LD)
     collection = Collection(session.sampler, session.store, session.on_progress)
     exhaustive = collection.exhaustive_set(affordable_axes(collection, seconds))
     for batch in collection.batches:

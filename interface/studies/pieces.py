@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from blascast.models.generation.feasibility import check_operands
+from blascast.models.generation.need import Need
 from blascast.models.kept.store import VALIDATION, WARM
 from blascast.models.sizes.domain import STEP
 from blascast.models.study.collection import Collection
 from blascast.models.study.segments import Segments, segments
 from blascast.models.study.setting import CASE, DOMAIN, LD
 from blascast.models.summary import FloatArray
+from blascast.sampler.resources import available_memory
 from blascast.sampler.sampler import OnProgress
 from blascast.sampler.setup import Setup
 
@@ -142,7 +145,7 @@ def pieces(library: str = "scipy", *, home: Path | None = None, on_progress: OnP
     sizes = np.arange(DOMAIN.lower[0], DOMAIN.upper[0] + 1, STEP)
     points = np.stack([sizes, sizes], axis=1)
     with Session(library=library, home=home, on_progress=on_progress) as session:
-        session.check_sizes([LD])
+        check_operands(Need(CASE, (DOMAIN,)), session.setup.item_bytes, available_memory(), LD)
         collection = Collection(session.sampler, session.store, session.on_progress)
         collection.complete(points, REPETITIONS, WARM, "sampling")
         collection.complete(points, VALIDATIONS, VALIDATION, "sampling once more, for validation")

@@ -72,15 +72,24 @@ def check_widths(case: Case, domain: Domain, parameters: Parameters, threads: in
         )
 
 
-def check_operands(need: Need, item_bytes: int, available_bytes: float) -> None:
+def check_operands(need: Need, item_bytes: int, available_bytes: float, ld: int | None = None) -> None:
     """Refuses domains whose largest operands, and the copies to restore them from, would not fit.
+
+    Parameters
+    ----------
+    need : Need
+    item_bytes : int
+        Of an element.
+    available_bytes : float
+    ld : int, optional
+        Leading dimension; by default that of the need's model.
 
     Raises
     ------
     UsageError
         If they would not.
     """
-    case, ld = need.case, need.key.ld
+    case, ld = need.case, ld or need.key.ld
     for domain in need.domains:
         point = _largest(case, domain)
         buffers = buffers_of([warm_job(case.call(point, ld))], 0)

@@ -44,7 +44,7 @@ def _largest_share(workload: Workload | None, model: Model, in_all: FloatArray) 
     """What share of a configuration's time in all the calls of sizes take that are no multiples of 8, at most."""
     assert workload is not None
     off = _off_lattice(workload.sizes)
-    those = Workload(workload.sizes[off], workload.owner[off], workload.configurations)
+    those = workload.chosen(off)
     return float((by_model(those, model).seconds.sum(axis=1) / np.maximum(in_all, np.finfo(float).tiny)).max())
 
 

@@ -24,15 +24,19 @@ class Workload:
     owner : integer array of shape (n_calls,)
         The configuration that each call belongs to.
     configurations : int
+    times : int, or integer array of shape (n_calls,)
+        How many calls each stands for.
     """
 
     sizes: npt.NDArray[np.int64]
     owner: npt.NDArray[np.int64]
     configurations: int
+    times: int | npt.NDArray[np.int64] = 1
 
     def chosen(self, which: BoolArray) -> "Workload":
         """The calls that a mask selects."""
-        return Workload(self.sizes[which], self.owner[which], self.configurations)
+        times = self.times if isinstance(self.times, int) else self.times[which]
+        return Workload(self.sizes[which], self.owner[which], self.configurations, times)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,17 +80,18 @@ def by_parts(workload: Workload, parts: Sequence[Part]) -> Contributions:
     for index, part in enumerate(parts):
         here = left & part.domain.contains(workload.sizes)
         left &= ~here
-        times = np.abs(part.seconds(workload.sizes[here]))
-        seconds[:, index] = np.bincount(workload.owner[here], weights=times, minlength=workload.configurations)
+        inside = workload.chosen(here)
+        times = inside.times * np.abs(part.seconds(inside.sizes))
+        seconds[:, index] = np.bincount(inside.owner, weights=times, minlength=workload.configurations)
     return Contributions(seconds, seconds * np.array([part.error for part in parts]))
 
 
 def by_model(workload: Workload, model: Model) -> Contributions:
     """What the pieces of a model contribute, as far as they cover the workload."""
-    covered = model.covers(workload.sizes)
-    found, width = model.evaluate(workload.sizes[covered]), len(model.pieces)
-    place, length = workload.owner[covered] * width + found.pieces, workload.configurations * width
-    times = found.statistics[:, MEDIAN]
+    covered = workload.chosen(model.covers(workload.sizes))
+    found, width = model.evaluate(covered.sizes), len(model.pieces)
+    place, length = covered.owner * width + found.pieces, workload.configurations * width
+    times = covered.times * found.statistics[:, MEDIAN]
     seconds, errors = (
         np.bincount(place, weights=weights, minlength=length).astype(float).reshape(-1, width)
         for weights in (times, times * found.errors)

@@ -1,5 +1,6 @@
 """Domains: boxes of sizes, both bounds included."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -8,6 +9,7 @@ import numpy.typing as npt
 
 from blascast.sampler.errors import UsageError
 
+_SLACK = 1.3  # by how much more than two boxes their hull may cover if they are merged
 STEP = 8  # sizes are modelled at its multiples: all libraries have minima of their run times there
 
 
@@ -86,6 +88,16 @@ class Domain:
             return None
         return Domain(tuple(low for low, _ in bounds), tuple(high for _, high in bounds))
 
+    def hull(self, other: "Domain") -> "Domain":
+        """The smallest box that contains both."""
+        bounds = [(min(low, o_low), max(high, o_high)) for low, high, o_low, o_high in self._against(other)]
+        return Domain(tuple(low for low, _ in bounds), tuple(high for _, high in bounds))
+
+    @property
+    def volume(self) -> float:
+        """Product of the sizes' ranges."""
+        return float(np.prod(np.array(self.upper) - np.array(self.lower) + 1.0))
+
     def _against(self, other: "Domain") -> "zip[tuple[int, int, int, int]]":
         return zip(self.lower, self.upper, other.lower, other.upper, strict=True)
 
@@ -96,6 +108,28 @@ class Domain:
 
     def __str__(self) -> str:
         return " x ".join(f"{low}..{high}" for low, high in zip(self.lower, self.upper, strict=True))
+
+
+def merged(domains: "Iterable[Domain]") -> "list[Domain]":
+    """Fewer boxes that cover the same, and little else: two are joined where their hull is hardly larger than both.
+
+    Examples
+    --------
+    >>> [str(box) for box in merged([Domain((8, 8), (100, 40)), Domain((8, 8), (96, 48)), Domain((8, 8), (40, 400))])]
+    ['8..40 x 8..400', '8..100 x 8..48']
+    """
+    found: list[Domain] = []
+    for domain in sorted(set(domains), key=lambda domain: -domain.volume):
+        for i, other in enumerate(found):
+            hull = other.hull(domain)
+            common = other.common(domain)
+            both = other.volume + domain.volume - (common.volume if common else 0.0)
+            if hull.volume <= _SLACK * both:
+                found[i] = hull
+                break
+        else:
+            found.append(domain)
+    return found
 
 
 def uncovered(wanted: Domain, covered: "list[Domain]") -> "list[Domain]":

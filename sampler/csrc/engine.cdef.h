@@ -8,6 +8,7 @@
  * probe.c     bc_probe, bc_usage
  * memory.c    bc_allocate, bc_fill, bc_copy, bc_touch, bc_flush
  * bandwidth.c bc_triad_ticks
+ * loops.c     bc_loop: routines that no library has
  * library.c   bc_open, bc_symbol, bc_file_of, bc_import_*, bc_exit_when_closed
  *
  * Ticks are those of the finest clock of the machine (see clock.c).
@@ -133,6 +134,7 @@ int64_t bc_triad_ticks(const int32_t *cpus, int threads, int64_t elements, int r
 void *bc_open(const char *path); /* NULL: see bc_open_error */
 const char *bc_open_error(void);
 void *bc_symbol(void *library, const char *name);
+void *bc_loop(const char *name, int integer_bits);
 const char *bc_file_of(const void *address); /* the library that an address belongs to; NULL: none */
 /* What a library takes from others: the name ("" for anything else among its relocations), and another routine for it. */
 int64_t bc_import_count(void *library);

@@ -4,7 +4,7 @@ import contextlib
 import json
 import mmap
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ..call import Call
 from ..counters import EVENTS, Counters, refusal
 from ..errors import LibraryError, UsageError
 from ..failure import KernelFailed
-from ..kernel import COMPLEX
+from ..kernel import COMPLEX, Kernel
 from ..libraries import library_files
 from ..program import Buffer, Operation, Records, lanes_of
 from ..raw import Shape, completed, mapped
@@ -126,6 +126,18 @@ class WorkerBackend:
         self._check_memory([buffer for buffer in buffers if buffer not in there])
         self._buffers = tuple(buffers)
         self._allocate(keep)
+
+    def lacks(self, kernels: Iterable[Kernel]) -> list[str]:
+        """Those of the kernels' routines that the library has not."""
+        self._alive()
+        return [name for name in (kernel.routine(self.setup.dtype) for kernel in kernels) if not self._has(name)]
+
+    def _has(self, routine: str) -> bool:
+        try:
+            self._addresses.routine(routine)
+        except LibraryError:
+            return False
+        return True
 
     def check(self, operation: Operation) -> None:
         """Makes sure that an operation can be run; see `Backend.check`."""
@@ -295,8 +307,8 @@ class WorkerBackend:
         shapes = [{**asdict(buffer), "elements": buffer.elements} for buffer in self._buffers]
         try:
             answer = self._ask({"do": "allocate", "buffers": shapes, "keep": keep})
-            addresses = WorkerAddresses(self._ask, answer["addresses"])
-            self._lowering = Lowering(self._buffers, self.setup, addresses, self.ticks_per_second)
+            self._addresses = WorkerAddresses(self._ask, answer["addresses"])
+            self._lowering = Lowering(self._buffers, self.setup, self._addresses, self.ticks_per_second)
         except Died as death:
             raise LibraryError(f"allocating operands ended the worker: {death}") from None
 

@@ -9,6 +9,7 @@ lu           getf2 getrf2 getrf laswp getrs gesv
 qr           geqr2 geqrf geqrt2 geqrt larft larfb orgqr ormqr
 reduction    sytd2 sytrd latrd gebd2 gebrd labrd gehd2 gehrd
 auxiliary    lacpy laset lange
+loops        subt shift getf2np: loops of LAPACK's and libflame's own, compiled with the engine
 
 A kernel's flops are the minimal count of its real algorithm in the case that computes most: general
 alpha and beta are not counted, nor is a unit diagonal spared. Comparisons and copies are no flops.
@@ -16,7 +17,7 @@ alpha and beta are not counted, nor is a unit diagonal spared. Comparisons and c
 
 from ..errors import UsageError, unknown
 from ..kernel import Kernel
-from . import auxiliary, blas1, blas2, blas3, cholesky, lu, qr, reduction, triangular
+from . import auxiliary, blas1, blas2, blas3, cholesky, loops, lu, qr, reduction, triangular
 
 KERNELS: dict[str, Kernel] = {}
 _ROUTINES: dict[str, tuple[Kernel, str]] = {}
@@ -48,7 +49,7 @@ def find_kernel(name: str) -> Kernel:
     return KERNELS[name]
 
 
-for _module in (blas1, blas2, blas3, cholesky, triangular, lu, qr, reduction, auxiliary):
+for _module in (blas1, blas2, blas3, cholesky, triangular, lu, qr, reduction, auxiliary, loops):
     for _value in vars(_module).values():
         if isinstance(_value, Kernel):
             register(_value)

@@ -133,8 +133,10 @@ class Worker:
         return {"address": address(self.scratches[-1])}
 
     def routine(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Finds a routine in the library."""
+        """Finds a routine in the library, or a loop of the engine."""
         routine = self.library.find(request["name"])
+        if routine == ffi.NULL:
+            routine = lib.bc_loop(request["name"].encode(), self.integer_bits)
         if routine == ffi.NULL:
             symbol = self.library.symbol(request["name"])
             raise Refused(f"{self.path} has no routine {request['name']} (symbol {symbol}); name another library")

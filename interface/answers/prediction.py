@@ -3,17 +3,22 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from blascast.algorithms import Variant, find_operation, find_variant, trace
-from blascast.predictors.configurations import check_block_size, check_size
-from blascast.predictors.ranking import Candidate, candidate
+from blascast.algorithms import find_operation, find_variant
+from blascast.predictors.configurations import (
+    BlockSize,
+    Configuration,
+    given_block_size,
+    own_block_size,
+    problems_of,
+    traced,
+)
+from blascast.predictors.ranking import Candidate, candidates_of
 from blascast.predictors.replay import Replay
-from blascast.sampler.batch.sample import State
-from blascast.sampler.setup import Setup
+from blascast.sampler.errors import UsageError
 
-from .effort import Spent, Tally
-from .opening import AnswerOptions, open_source
-from .origin import Origin
-from .report import Column, Report, core_sentence, efficiency, effort_sentences, milliseconds, percent, setup_json
+from ..opening import AnswerOptions, open_source
+from ..report import Column, Report, efficiency, milliseconds, percent
+from .evidence import Evidence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,31 +52,24 @@ class PredictReport(Report):
 
     Parameters
     ----------
-    setup : Setup
     candidate : Candidate
-        The variant, n, b and predicted times.
+        The configuration and its predicted times.
     flops : float
         Minimal count of the operation.
-    peak : float or None
-        Flops per second, if known.
     shares : tuple of KernelShare
         Empty if not asked for.
+    evidence : Evidence
     """
 
-    setup: Setup
     candidate: Candidate
     flops: float
-    peak: float | None
     shares: tuple[KernelShare, ...]
-    state: State
-    tally: Tally
-    spent: Spent
-    origin: Origin
+    evidence: Evidence
 
     @property
     def title(self) -> str:
         """What was asked."""
-        return f"{self.candidate.variant}, n = {self.candidate.n}, b = {self.candidate.b}: {self.setup}"
+        return f"{self.candidate.configuration}: {self.evidence.setup}"
 
     @property
     def columns(self) -> list[Column]:
@@ -96,10 +94,15 @@ class PredictReport(Report):
         times, rates = self.candidate.times, self.candidate.times.performance(self.flops)
         rows = [("median", times.median, rates.median), ("mean", times.mean, rates.mean)]
         rows += [("fastest", times.min, rates.max), ("slowest", times.max, rates.min)]
-        cells = [[n, milliseconds(t), f"{r / 1e9:.2f}", percent(efficiency(r, self.peak))] for n, t, r in rows]
+        cells = [[n, milliseconds(t), f"{r / 1e9:.2f}", percent(efficiency(r, self.evidence.peak))] for n, t, r in rows]
         return [
             *cells,
-            ["deviation", milliseconds(times.std), f"{rates.std / 1e9:.2f}", percent(efficiency(rates.std, self.peak))],
+            [
+                "deviation",
+                milliseconds(times.std),
+                f"{rates.std / 1e9:.2f}",
+                percent(efficiency(rates.std, self.evidence.peak)),
+            ],
         ]
 
     @property
@@ -107,13 +110,11 @@ class PredictReport(Report):
         """Sentences below the table."""
         times, error = self.candidate.times, self.candidate.error
         rate = self.flops / times.median
-        of_peak = "" if self.peak is None else f", {percent(rate / self.peak)} % of the measured peak"
+        of_peak = "" if self.evidence.peak is None else f", {percent(rate / self.evidence.peak)} % of the measured peak"
         return [
             f"Median {milliseconds(times.median)} ms ± {percent(error / times.median)} % (model error), "
             f"{rate / 1e9:.2f} GFLOP/s{of_peak}.",
-            core_sentence(self.state),
-            *self.origin.sentences,
-            *effort_sentences(self.tally, self.spent),
+            *self.evidence.sentences,
         ]
 
     def to_frame(self) -> "pd.DataFrame":
@@ -122,22 +123,21 @@ class PredictReport(Report):
 
         if self.shares:
             return super().to_frame()
-        values = {name: value for name, value in self.to_json().items() if name not in ("rows", "setup")}
+        values = {name: value for name, value in self.to_json().items() if name not in ("rows", "evidence")}
         return pd.json_normalize(values, sep="_")
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
-        median = self.candidate.times.median
+        configuration, median = self.candidate.configuration, self.candidate.times.median
         return {
-            "operation": self.candidate.variant.operation,
-            "variant": self.candidate.variant.number,
-            "n": self.candidate.n,
-            "b": self.candidate.b,
-            "setup": setup_json(self.setup),
+            "operation": configuration.variant.operation,
+            "variant": configuration.variant.name,
+            **configuration.sizes,
+            "b": list(configuration.b) if isinstance(configuration.b, tuple) else configuration.b,
             "time": self.candidate.times.to_json(),
             "error": self.candidate.error,
             "gflops": self.flops / median / 1e9,
-            "efficiency": efficiency(self.flops / median, self.peak),
+            "efficiency": efficiency(self.flops / median, self.evidence.peak),
             "rows": [
                 {
                     "kernel": share.kernel,
@@ -148,19 +148,17 @@ class PredictReport(Report):
                 }
                 for share in self.shares
             ],
-            "state": self.state,
-            "samples": self.tally.to_json(),
-            "seconds": self.spent.to_json(),
-            "origin": self.origin.to_json(),
+            "evidence": [self.evidence.to_json()],
         }
 
 
 def predict(
     operation: str,
-    variant: int,
+    variant: int | str,
     n: int,
-    b: int,
+    b: BlockSize | None = None,
     *,
+    m: int | None = None,
     breakdown: bool = False,
     **options: Unpack[AnswerOptions],
 ) -> PredictReport:
@@ -169,9 +167,13 @@ def predict(
     Parameters
     ----------
     operation : str
-    variant : int
-    n, b : int
-        Matrix size and block size.
+    variant : int or str
+    n : int
+        Matrix size.
+    b : int or pair of int, optional
+        Block size; must be given unless the variant has its own.
+    m : int, optional
+        Rows of an operation on rectangular matrices; by default as n.
     breakdown : bool
         Whether the report lists what each kernel contributes.
     **options
@@ -189,24 +191,27 @@ def predict(
     BlascastError
         If the library, a routine or the store fails.
     """
-    chosen: Variant = find_variant(operation, variant)
-    n = check_size("n", n)
-    b = check_block_size(b, n)
+    chosen, about = find_variant(operation, variant), find_operation(operation)
+    (problem,) = problems_of(about, [n], m)
+    if b is None and chosen.block_sizes and chosen.usual is None:
+        raise UsageError(f"{chosen} needs a block size b; choose one, or ask for the best (blascast blocksize)")
     with open_source(**options) as source:
-        source.check_sizes([n])
-        (replay,), state = source.replay([trace(chosen, n, b)])
-        flops = float(find_operation(operation).flop_count(n))
-        shares = _shares(replay) if breakdown else ()
+        dtype = source.setup.dtype
+        about.check_type(dtype)
+        if lacking := source.lacking(chosen):
+            raise UsageError(f"{chosen} cannot be predicted, as {lacking}; name another library or variant")
+        source.check_sizes(about, [problem])
+        if b is None or not chosen.block_sizes:
+            size = own_block_size(chosen, problem, dtype)
+        else:
+            size = given_block_size(chosen, problem, b)
+        configuration = Configuration(chosen, problem, size)
+        (replay,), state = source.replay([traced([configuration], dtype)])
         return PredictReport(
-            source.setup,
-            candidate(replay, 0),
-            flops,
-            source.peak,
-            shares,
-            state,
-            source.tally,
-            source.spent,
-            source.origin,
+            candidates_of([configuration], replay)[0],
+            float(about.flop_count(problem, dtype)),
+            _shares(replay) if breakdown else (),
+            Evidence.of(source, state),
         )
 
 

@@ -1,0 +1,126 @@
+"""C source that overrides ILAENV, through which LAPACK asks for its block sizes."""
+
+from collections.abc import Mapping, Sequence
+
+from blascast.sampler.setup import Setup
+
+_TEXT = """\
+/* Block sizes for LAPACK, predicted by blascast for
+ * {setup}.
+ *
+ *     cc -O2 -shared -fPIC -o libblocksizes.so FILE.c -ldl
+ *     LD_PRELOAD=./libblocksizes.so PROGRAM
+ *
+ * takes the place of the ILAENV of a shared LAPACK that keeps to its interface (reference LAPACK as distributions
+ * build it does, OpenBLAS has potrf, getrf, lauum and trtri of its own). What is not in the tables is asked of the
+ * ILAENV that is overridden. Where blascast_blocksizes is set to 0, all is.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef {integer} blascast_integer;
+typedef struct {{
+    blascast_integer up_to; /* the size */
+    blascast_integer b;
+}} blascast_step;
+typedef blascast_integer blascast_ilaenv(const blascast_integer *, const char *, const char *,
+                                         const blascast_integer *, const blascast_integer *,
+                                         const blascast_integer *, const blascast_integer *, size_t, size_t);
+
+int blascast_blocksizes = 1;
+
+{tables}
+
+static const struct {{
+    const char *name; /* after the letter of the data type */
+    const blascast_step *steps;
+    size_t count;
+    int crossover; /* whether the block size is that, too */
+}} TABLES[] = {{
+{entries}
+}};
+
+static int is_routine(const char *name, size_t length, const char *wanted) {{
+    size_t i;
+    if (length < 6) {{
+        return 0;
+    }}
+    for (i = 0; i < 5; i++) {{
+        if ((name[i + 1] & ~0x20) != wanted[i]) {{
+            return 0;
+        }}
+    }}
+    return 1;
+}}
+
+/* The function that this one takes the place of, also where LAPACK was loaded for the use of one caller alone. */
+static blascast_ilaenv *overridden_by(void *caller) {{
+    void *found = dlsym(RTLD_NEXT, "{symbol}");
+    Dl_info where;
+    if (found == NULL && dladdr(caller, &where)) {{
+        void *library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        found = library == NULL ? NULL : dlsym(library, "{symbol}");
+    }}
+    return (blascast_ilaenv *)found;
+}}
+
+static blascast_integer block_size(const blascast_step *steps, size_t count, blascast_integer size) {{
+    size_t i = 0;
+    while (i + 1 < count && steps[i].up_to < size) {{
+        i++;
+    }}
+    return steps[i].b;
+}}
+
+blascast_integer {symbol}(const blascast_integer *ispec, const char *name, const char *options,
+                 const blascast_integer *n1, const blascast_integer *n2, const blascast_integer *n3,
+                 const blascast_integer *n4, size_t name_length, size_t options_length) {{
+    static blascast_ilaenv *overridden;
+    size_t i;
+    if (blascast_blocksizes && (*ispec == 1 || *ispec == 3)) {{
+        const blascast_integer size = *n2 > 0 && *n2 < *n1 ? *n2 : *n1;
+        for (i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {{
+            if (is_routine(name, name_length, TABLES[i].name) && (*ispec == 1 || TABLES[i].crossover)) {{
+                return block_size(TABLES[i].steps, TABLES[i].count, size);
+            }}
+        }}
+    }}
+    if (overridden == NULL) {{
+        overridden = overridden_by(__builtin_return_address(0));
+    }}
+    return overridden == NULL ? 1
+                              : overridden(ispec, name, options, n1, n2, n3, n4, name_length, options_length);
+}}
+"""
+
+
+def override(tables: Mapping[str, Sequence[tuple[int, int]]], setup: Setup) -> str:
+    """The source, for block sizes up to some sizes, by routine.
+
+    Parameters
+    ----------
+    tables : mapping
+        By a routine's name without the letter of its type: sizes, ascending, and the block sizes up to them. The
+        last one is for all larger sizes too.
+    setup : Setup
+        What they are for.
+    """
+    wide = setup.library.integer_bits == 64
+    arrays = [
+        f"static const blascast_step {name.upper()}[] = {{{', '.join(f'{{{up_to}, {b}}}' for up_to, b in steps)}}};"
+        for name, steps in tables.items()
+    ]
+    entries = [
+        f'    {{"{name}", {name}, sizeof {name} / sizeof {name}[0], {int(name == "GEQRF")}}},'
+        for name in map(str.upper, tables)
+    ]
+    return _TEXT.format(
+        setup=str(setup).replace("*/", "* /"),
+        integer="int64_t" if wide else "int32_t",
+        symbol="ilaenv_64_" if wide else "ilaenv_",
+        tables="\n".join(arrays),
+        entries="\n".join(entries),
+    )

@@ -1,0 +1,73 @@
+"""Tables of block sizes: as few steps as the plateaus around the best allow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .blocksize import PLATEAU, Curve
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A block size for a range of sizes.
+
+    Parameters
+    ----------
+    first, last : int
+        Sizes n of the sweep that it was chosen for.
+    b : int
+    gain : float
+        By how much LAPACK's own block size takes longer, mean over these, relative.
+    """
+
+    first: int
+    last: int
+    b: int
+    gain: float
+
+
+def steps_of(curves: Sequence[Curve], usual: Sequence[int]) -> list[Step]:
+    """Block sizes that are within 1 % of the best at every size, LAPACK's own where that is.
+
+    Parameters
+    ----------
+    curves : sequence of Curve, ascending in n
+    usual : sequence of int
+        LAPACK's own block size for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> b, flat = np.array([32, 64, 96]), np.zeros(3)
+    >>> times = [[1.0, 1.1, 1.2], [1.005, 1.0, 1.2], [1.2, 1.1, 1.0]]
+    >>> curves = [Curve({"n": 100 * (i + 1)}, b, np.array(t), flat) for i, t in enumerate(times)]
+    >>> [(step.first, step.last, step.b) for step in steps_of(curves, [64, 64, 64])]
+    [(100, 200, 32), (300, 300, 96)]
+    """
+    steps: list[Step] = []
+    begin = 0
+    common = _good(curves[0])
+    for end in range(1, len(curves) + 1):
+        shared = common & _good(curves[end]) if end < len(curves) else set()
+        if not shared:
+            steps.append(_step(curves[begin:end], usual[begin:end], common))
+            begin, shared = end, _good(curves[end]) if end < len(curves) else set()
+        common = shared
+    return steps
+
+
+def _good(curve: Curve) -> set[int]:
+    """The block sizes within 1 % of the best."""
+    return set(curve.b[curve.seconds <= (1 + PLATEAU) * curve.seconds[curve.best]].tolist())
+
+
+def _step(curves: Sequence[Curve], usual: Sequence[int], common: set[int]) -> Step:
+    """LAPACK's own block size if it is among those in common, else that of the least sum of relative times."""
+    own = set(usual)
+    if len(own) == 1 and own <= common:
+        b = own.pop()
+    else:
+        b = min(sorted(common), key=lambda size: sum(curve.loss(size) for curve in curves))
+    gains = [curve.at(own_b) / curve.at(b) - 1 for curve, own_b in zip(curves, usual, strict=True)]
+    return Step(curves[0].problem["n"], curves[-1].problem["n"], b, float(np.mean(gains)))

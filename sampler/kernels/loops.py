@@ -1,0 +1,41 @@
+"""What LAPACK and libflame do in loops of their own, compiled with the engine: no library has these routines."""
+
+from ..kernel import Kernel, Size
+from .arguments import M, N, column, matrix
+
+PREFIX = "blascast_"
+
+
+def _names(name: str, types: str) -> dict[str, str]:
+    return {dtype: f"{PREFIX}{dtype}{name}" for dtype in types}
+
+
+# A := A - W^H, as at the end of dlarfb
+SUBT = Kernel(
+    "subt",
+    types="sdcz",
+    arguments=(M, N, *matrix("A", "inout", "m", "n"), *matrix("W", "in", "n", "m")),
+    flops="m * n",
+    words="3 * m * n",
+    names=_names("subt", "sdcz"),
+)
+
+# ipiv := ipiv + k, as in dgetrf
+SHIFT = Kernel(
+    "shift",
+    types="sdcz",
+    arguments=(N, Size("k", given=True), column("ipiv", "inout", "n", "pivots", "integer")),
+    flops="0",
+    words="2 * n",
+    names=_names("shift", "sdcz"),
+)
+
+# A := L and U with L U = A, without pivoting, unblocked and right-looking, as in libflame
+GETF2NP = Kernel(
+    "getf2np",
+    types="sdcz",
+    arguments=(N, *matrix("A", "inout", "n", "n", "positive definite")),
+    flops="n * (n - 1) * (4 * n + 1) / 6",
+    words="2 * n ** 2",
+    names=_names("getf2np", "sdcz"),
+)

@@ -1,0 +1,166 @@
+"""Tables of block sizes, and the ILAENV that is made of them: compiled, preloaded, and asked."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blascast
+from blascast.answers.ilaenv import override
+from blascast.cli import run
+from blascast.predictors.blocksize import Curve
+from blascast.predictors.tuning import steps_of
+from blascast.sampler.errors import LibraryError, UsageError
+from blascast.sampler.libraries import library_files
+from blascast.sampler.simulated import SimulatedBackend
+
+B = np.array([32, 64, 96, 128])
+
+# A LAPACK of which only ILAENV is there, and a routine that asks it.
+LAPACK = r"""
+#include <stddef.h>
+int ilaenv_(const int *ispec, const char *name, const char *opts, const int *n1, const int *n2, const int *n3,
+            const int *n4, size_t a, size_t b) { return *ispec == 1 ? 64 : *ispec == 3 ? 128 : 2; }
+int ask_(int ispec, const char *name, int n1, int n2) {
+    int none = -1;
+    return ilaenv_(&ispec, name, " ", &n1, &n2, &none, &none, 6, 1);
+}
+"""
+ASK = """
+import ctypes, json, sys
+lapack, everything = ctypes.CDLL(sys.argv[1]), ctypes.CDLL(None)
+def asked():
+    return [lapack.ask_(i, name.encode(), n1, n2) for i, name, n1, n2 in json.loads(sys.argv[2])]
+found = [asked()]
+ctypes.c_int.in_dll(everything, "blascast_blocksizes").value = 0
+found.append(asked())
+print(json.dumps(found))
+"""
+
+
+def curve(n: int, seconds: list[float]) -> Curve:
+    return Curve({"n": n}, B, np.array(seconds), np.zeros(len(B)))
+
+
+def test_the_fewest_steps_that_stay_within_one_per_cent() -> None:
+    curves = [
+        curve(100, [1.0, 1.005, 1.2, 1.3]),
+        curve(200, [1.009, 1.0, 1.02, 1.3]),
+        curve(300, [1.3, 1.1, 1.0, 1.005]),
+        curve(400, [1.3, 1.2, 1.009, 1.0]),
+    ]
+    steps = steps_of(curves, [64] * 4)
+    assert [(step.first, step.last, step.b) for step in steps] == [(100, 200, 64), (300, 400, 128)]
+    assert steps[0].gain == 0
+    assert steps[1].gain == pytest.approx(np.mean([1.1 / 1.005 - 1, 0.2]))
+
+
+def test_lapacks_own_block_size_is_kept_where_it_is_good_enough() -> None:
+    curves = [curve(n, [1.0, 1.004, 1.009, 1.3]) for n in (100, 200)]
+    assert [step.b for step in steps_of(curves, [96, 96])] == [96]
+    assert [step.b for step in steps_of(curves, [128, 128])] == [32]
+
+
+@pytest.fixture
+def preloaded(tmp_path: Path):  # type: ignore[no-untyped-def]
+    """Asks a LAPACK for block sizes, with an override preloaded: on, and switched off."""
+    (tmp_path / "lapack.c").write_text(LAPACK)
+
+    def compile_(name: str) -> Path:
+        library = tmp_path / f"lib{name}.so"
+        command = ["cc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", str(library), str(tmp_path / f"{name}.c")]
+        subprocess.run([*command, "-ldl"], check=True)
+        return library
+
+    def ask(source: str, questions: list[tuple[int, str, int, int]]) -> list[list[int]]:
+        (tmp_path / "override.c").write_text(source)
+        command = [sys.executable, "-c", ASK, str(compile_("lapack")), json.dumps(questions)]
+        environment = {**os.environ, "LD_PRELOAD": str(compile_("override"))}
+        answer = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+        return json.loads(answer)  # type: ignore[no-any-return]
+
+    return ask
+
+
+def test_the_override_answers_what_is_in_its_tables(preloaded) -> None:  # type: ignore[no-untyped-def]
+    source = override(
+        {"getrf": [(200, 16), (500, 48), (1000, 96)], "geqrf": [(300, 300), (600, 40)]}, SimulatedBackend().setup
+    )
+    questions = [
+        *((1, "DGETRF", 100, 100), (1, "DGETRF", 200, 300), (1, "dgetrf", 201, 400), (1, "ZGETRF", 5000, 700)),
+        *((1, "DGETRF", 5000, 5000), (1, "DGEQRF", 250, 900), (3, "DGEQRF", 400, 400), (3, "DGETRF", 400, 400)),
+        *((2, "DGETRF", 100, 100), (1, "DPOTRF", 300, -1), (1, "SGEQRF", 600, -1)),
+    ]
+    on, off = preloaded(source, questions)
+    assert on == [16, 16, 48, 96, 96, 300, 40, 128, 2, 64, 40]
+    assert off == [64, 64, 64, 64, 64, 64, 128, 128, 2, 64, 64]
+
+
+def test_exported_block_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str], preloaded) -> None:  # type: ignore[no-untyped-def]
+    report = blascast.export_blocksizes(range(100, 501, 200), ["cholesky", "qr"], library="simulated")
+    frame = report.to_frame()
+    assert set(frame["routine"]) == {"potrf", "geqrf"}
+    assert (frame["n_from"] <= frame["n_to"]).all()
+    ask = ["export", "blocksizes", "cholesky", "qr", "--n", "100:500:200", "--library", "simulated"]
+    for kind in ("csv", "json", "c"):
+        path = tmp_path / f"table.{kind}"
+        assert run([*ask, "--output", str(path)]) == 0
+        capsys.readouterr()
+        assert run([*ask, "--format", kind]) == 0
+        printed = capsys.readouterr().out
+        if kind != "json":  # which has the seconds that it took
+            assert printed.strip() == path.read_text().strip()
+        else:
+            assert json.loads(printed)["rows"] == json.loads(path.read_text())["rows"] == report.to_json()["rows"]
+    largest = frame[frame["routine"] == "potrf"].iloc[-1]
+    on, off = preloaded((tmp_path / "table.c").read_text(), [(1, "DPOTRF", 500, -1), (1, "DLAUUM", 500, -1)])
+    assert on == [largest["b"], 64]
+    assert off == [64, 64]
+
+
+def test_what_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="is overridden for cholesky, trinv, lauum, sygst, lu, qr, got 'lauum-upper'"):
+        blascast.export_blocksizes([100], ["lauum-upper"], library="simulated")
+    with pytest.raises(UsageError, match="n must hold at least one size"):
+        blascast.export_blocksizes([], ["lu"], library="simulated")
+    path = tmp_path / "table.txt"
+    assert run(["export", "blocksizes", "lu", "--n", "100", "--library", "simulated", "--output", str(path)]) == 2
+    assert "are written as csv, json, c, got" in capsys.readouterr().err
+
+
+def reference_lapack() -> str:
+    """The file of Debian's reference LAPACK."""
+    try:
+        files = library_files("reference")
+    except LibraryError:
+        return ""
+    return files.lapack
+
+
+@pytest.mark.skipif(not reference_lapack(), reason="reference LAPACK is not installed")
+def test_reference_lapack_takes_the_overriding_block_sizes(tmp_path: Path) -> None:
+    source = (
+        override({"potrf": [(10000, 7)]}, SimulatedBackend().setup)
+        .replace("    return steps[i].b;", "    blascast_asked++;\n    return steps[i].b;")
+        .replace("int blascast_blocksizes = 1;", "int blascast_blocksizes = 1;\nint blascast_asked = 0;")
+    )
+    (tmp_path / "override.c").write_text(source)
+    library = tmp_path / "liboverride.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(tmp_path / "override.c"), "-ldl"], check=True)
+    script = (
+        "import ctypes, sys, numpy as np\n"
+        "lapack = ctypes.CDLL(sys.argv[1]); n = ctypes.c_int(100); info = ctypes.c_int()\n"
+        "a = np.asfortranarray(100 * np.eye(100) + 1)\n"
+        "full = a.copy()\n"
+        "p = ctypes.byref\n"
+        "lapack.dpotrf_(b'L', p(n), a.ctypes.data_as(ctypes.c_void_p), p(n), p(info))\n"
+        "l = np.tril(a); assert np.allclose(l @ l.T, full) and info.value == 0\n"
+        "print(ctypes.c_int.in_dll(ctypes.CDLL(None), 'blascast_asked').value)\n"
+    )
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    command = [sys.executable, "-c", script, reference_lapack()]
+    assert subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip() == "1"
