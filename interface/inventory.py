@@ -11,6 +11,8 @@ from blascast.sampler.libraries import LibraryFiles, found_libraries, library_fi
 
 from .report import Column, Report
 
+OF_LIBRARIES = tuple(kernel for kernel in KERNELS.values() if not kernel.own)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -29,7 +31,7 @@ class Entry:
         row = {**asdict(self.files), "error": self.reason or None}
         if self.found is not None:
             row["library"] = asdict(self.found.library)
-            row["kernels"] = {k.name: [t for t in k.types if self.has(k, t)] for k in KERNELS.values()}
+            row["kernels"] = {k.name: [t for t in k.types if self.has(k, t)] for k in OF_LIBRARIES}
         return row
 
 
@@ -98,7 +100,7 @@ class LibraryReport(Report):
 
     def cells(self) -> list[list[str]]:
         """The printed rows."""
-        return [[k.name, *(self._cell(k, dtype) for dtype in TYPES)] for k in KERNELS.values()]
+        return [[k.name, *(self._cell(k, dtype) for dtype in TYPES)] for k in OF_LIBRARIES]
 
     def _cell(self, kernel: Kernel, dtype: str) -> str:
         if dtype not in kernel.types:
@@ -122,7 +124,7 @@ class LibraryReport(Report):
         """The report as plain JSON values: one row a kernel and data type."""
         rows = [
             {"kernel": kernel.name, "dtype": dtype, "present": self.entry.has(kernel, dtype)}
-            for kernel in KERNELS.values()
+            for kernel in OF_LIBRARIES
             for dtype in kernel.types
         ]
         return {**self.entry.to_json(), "rows": rows}
@@ -160,7 +162,7 @@ def describe_library(name: str) -> LibraryReport:
 
 
 def _entry(files: LibraryFiles) -> Entry:
-    routines = [kernel.routine(dtype) for kernel in KERNELS.values() for dtype in kernel.types]
+    routines = [kernel.routine(dtype) for kernel in OF_LIBRARIES for dtype in kernel.types]
     try:
         return Entry(files, inspect_library(files, routines))
     except LibraryError as error:
@@ -182,4 +184,4 @@ def _symbol(found: Inspection) -> str:
 
 
 def _routine_count() -> int:
-    return sum(len(kernel.types) for kernel in KERNELS.values())
+    return sum(len(kernel.types) for kernel in OF_LIBRARIES)

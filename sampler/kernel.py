@@ -172,6 +172,8 @@ class Kernel:
     requires : tuple of str
         What its sizes must be to each other, as comparisons: ``("n <= m", "k <= n")``. Models are
         sampled only where all of them hold.
+    own : bool
+        Whether it is of the engine, not of a library.
     """
 
     name: str
@@ -182,6 +184,7 @@ class Kernel:
     returns: Data | None = None
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
     requires: tuple[str, ...] = ()
+    own: bool = False
 
     def __post_init__(self) -> None:
         names = [argument.name for argument in (*self.arguments, *([self.returns] if self.returns else []))]

@@ -244,7 +244,7 @@ def test_a_decision_ends_sampling(home: Path, tmp_path: Path) -> None:
     """Two variants, one with twice the calls of the other: that is known long before the run times are."""
     sizes = np.concatenate([calls_in(DOMAIN, 50)] * 3)
     need = Need(TRSM, (DOMAIN,), Workload(sizes, np.repeat([0, 1, 1], 50), 2))
-    judge = ranking(np.array([0, 1]), 1e-4, 0.0)
+    judge = ranking(np.zeros(2, dtype=int), np.array([0, 1]), 1e-4, 0.0)
     decided, model = provide(home, SimulatedBackend(disturbances=JITTER), None, judge, need)
     computed, _ = provide(tmp_path / "new", SimulatedBackend(disturbances=JITTER), None, within(1e-4), need)
     assert decided.stopped == model.stopped == "decision"

@@ -107,7 +107,7 @@ def test_the_catalogue_is_complete() -> None:
         for letter in letters.split() or [""]
         for name in names.split()
     }
-    declared = [kernel.routine(dtype) for kernel in KERNELS.values() for dtype in kernel.types]
+    declared = [kernel.routine(dtype) for kernel in KERNELS.values() if not kernel.own for dtype in kernel.types]
     assert wanted == set(declared)
     assert len(declared) == len(wanted)  # none twice
 
@@ -115,7 +115,7 @@ def test_the_catalogue_is_complete() -> None:
 def test_names_are_unique_and_known() -> None:
     with pytest.raises(UsageError, match="exists already"):
         register(find_kernel("gemm"))
-    with pytest.raises(UsageError, match=r"unknown kernel 'gemmm'; known: gemm, gemmtr, hemm, \.\.\. \(93 in all\)"):
+    with pytest.raises(UsageError, match=r"unknown kernel 'gemmm'; known: gemm, gemmtr, hemm, \.\.\. \(96 in all\)"):
         find_kernel("gemmm")
 
 

@@ -112,12 +112,12 @@ def test_a_ranking_from_imported_models(foreign: Setup, capsys: pytest.CaptureFi
     assert f"From the stored models of setup {foreign.fingerprint} ({foreign}), {ELSEWHERE}" in " ".join(out.split())
     assert "Nothing had to be sampled." in out
     result = json.loads(out_of(capsys, *ask, "--json"))
-    assert result["setup"]["fingerprint"] == foreign.fingerprint
-    assert result["origin"]["setup"] == foreign.fingerprint
-    assert result["origin"]["imported"] == [ELSEWHERE]
-    assert result["origin"]["outside"] == 0
-    assert [row["efficiency"] for row in result["rows"]] == [None] * 3  # its peak is not known here
-    assert result["noise_floor"] is None
+    assert result["evidence"][0]["setup"]["fingerprint"] == foreign.fingerprint
+    assert result["evidence"][0]["origin"]["setup"] == foreign.fingerprint
+    assert result["evidence"][0]["origin"]["imported"] == [ELSEWHERE]
+    assert result["evidence"][0]["origin"]["outside"] == 0
+    assert [row["efficiency"] for row in result["rows"]] == [None] * 6  # its peak is not known here
+    assert result["evidence"][0]["noise_floor"] is None
     assert {setup for setup, _ in Store().all_models()} == {foreign}  # nothing was sampled
 
 
@@ -130,14 +130,14 @@ def test_predictions_and_block_sizes_from_imported_models(foreign: Setup, capsys
     assert ELSEWHERE in out
     for verb, arguments in (("predict", ["--b", "64"]), ("blocksize", [])):
         ask = [verb, "cholesky", "--variant", "3", "--n", "200", *arguments, *models, "--json"]
-        assert json.loads(out_of(capsys, *ask))["origin"]["imported"] == [ELSEWHERE]
+        assert json.loads(out_of(capsys, *ask))["evidence"][0]["origin"]["imported"] == [ELSEWHERE]
 
 
 def test_answers_equal_those_of_the_setup_itself() -> None:
     own = blascast.rank("cholesky", n=200, library="simulated")
-    stored = blascast.rank("cholesky", n=200, models=own.setup.fingerprint)
-    assert own.origin.to_json() is None
-    assert stored.origin.to_json() is not None
+    stored = blascast.rank("cholesky", n=200, models=own.evidence[0].setup.fingerprint)
+    assert own.evidence[0].origin.to_json() is None
+    assert stored.evidence[0].origin.to_json() is not None
     for one, other in zip(own.rows, stored.rows, strict=True):
         assert one.candidate.times == other.candidate.times
         assert one.efficiency == other.efficiency
@@ -153,7 +153,7 @@ def test_calls_outside_the_models(foreign: Setup, capsys: pytest.CaptureFixture[
     out = out_of(capsys, *ask, "--outside", "clamp")
     assert "calls are outside the models' domains: the nearest sizes inside stand for them." in out
     result = json.loads(out_of(capsys, *ask, "--outside", "extrapolate", "--json"))
-    assert 0 < result["origin"]["outside"] <= result["origin"]["calls"]
+    assert 0 < result["evidence"][0]["origin"]["outside"] <= result["evidence"][0]["origin"]["calls"]
 
 
 def test_imported_models_of_the_own_setup_are_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,16 +163,17 @@ def test_imported_models_of_the_own_setup_are_named(capsys: pytest.CaptureFixtur
         store.save_model(setup, replace(model, origin=ELSEWHERE))
     store.close()
     report = blascast.rank("cholesky", n=200, library="simulated")
-    assert f"Uses models of setup {report.setup.fingerprint} that were {ELSEWHERE}." in report.remarks
-    assert report.to_json()["origin"]["imported"] == [ELSEWHERE]
+    assert f"Uses models of setup {report.evidence[0].setup.fingerprint} that were {ELSEWHERE}." in report.remarks
+    assert report.to_json()["evidence"][0]["origin"]["imported"] == [ELSEWHERE]
     larger = blascast.rank("cholesky", n=300, library="simulated")  # its pieces are added to the imported ones
-    assert larger.to_json()["origin"]["imported"] == [ELSEWHERE]
+    assert larger.to_json()["evidence"][0]["origin"]["imported"] == [ELSEWHERE]
     assert blascast.build("potf2", sizes={"n": (8, 64)}, library="simulated").origin.imported == (ELSEWHERE,)
 
 
 ANOTHER = "feedbeef"
 REFUSED = [
-    (["rank", "trinv", "--n", "200"], "has no model of trmm RLNN 1; it has models of gemm NT -1 1, potf2 L"),
+    (["rank", "trinv", "--n", "200"], "trinv 1 (rows, by the inverse above), as there are no models of trmm, trti2"),
+    (["rank", "cholesky-upper", "--n", "200"], "has no model of trsm LUTN 1; it has models of gemm NT -1 1, potf2 L"),
     (["rank", "cholesky", "--n", "200", "--verify"], "nothing can be measured where the stored models"),
     (["rank", "cholesky", "--n", "200", *SIMULATED], "library cannot be chosen; leave out library, or models"),
     (["rank", "cholesky", "--n", "200", "--dtype", "d"], "dtype cannot be chosen"),

@@ -130,7 +130,7 @@ def test_a_read_only_home(home: Path, bound_by_permissions: tuple[str, ...]) -> 
         refused = blascast(*RANK, before=bound_by_permissions)
         assert refused_in_one_line(refused, str(home), "set BLASCAST_HOME to a folder that can be written")
         listed = blascast("models", "list", "--json", before=bound_by_permissions)
-        assert len(json.loads(listed.stdout)["rows"]) == 4
+        assert len(json.loads(listed.stdout)["rows"]) == 6
         examined = blascast(*DOCTOR, before=bound_by_permissions)
         assert (examined.returncode, examined.stderr) == (0, "")
         assert "store: export BLASCAST_HOME=FOLDER" in examined.stdout

@@ -127,7 +127,7 @@ class AccuracyReport(Report):
     def columns(self) -> list[Column]:
         """Of the printed table."""
         columns = [Column("setup", text=True)] * (len(self.evidence) > 1)
-        columns += [Column("operation", text=True), Column("predicted by", text=True), Column("points")]
+        columns += [Column("operation", text=True), Column("predicted by", text=True, whole=True), Column("points")]
         columns += [Column("cost [s]"), Column("ARE [%]"), Column("95 % of it", whole=True), Column("mean [%]")]
         columns += [
             Column("p90 [%]"),

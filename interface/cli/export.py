@@ -55,7 +55,7 @@ def blocksizes(
     if kind is None or (kind == "json" and output is None):
         show(report, as_json or kind == "json")
         return
-    text = {"c": report.to_c, "csv": report.to_csv, "json": lambda: as_text(report)}[kind]()
+    text = report.to_c() if kind == "c" else report.to_csv() if kind == "csv" else as_text(report)
     if output is None:
         show_lines(text.splitlines())
     else:

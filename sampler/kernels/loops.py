@@ -3,11 +3,9 @@
 from ..kernel import Kernel, Size
 from .arguments import M, N, column, matrix
 
-PREFIX = "blascast_"
 
-
-def _names(name: str, types: str) -> dict[str, str]:
-    return {dtype: f"{PREFIX}{dtype}{name}" for dtype in types}
+def _names(name: str) -> dict[str, str]:
+    return {dtype: f"blascast_{dtype}{name}" for dtype in "sdcz"}
 
 
 # A := A - W^H, as at the end of dlarfb
@@ -17,7 +15,8 @@ SUBT = Kernel(
     arguments=(M, N, *matrix("A", "inout", "m", "n"), *matrix("W", "in", "n", "m")),
     flops="m * n",
     words="3 * m * n",
-    names=_names("subt", "sdcz"),
+    names=_names("subt"),
+    own=True,
 )
 
 # ipiv := ipiv + k, as in dgetrf
@@ -26,8 +25,9 @@ SHIFT = Kernel(
     types="sdcz",
     arguments=(N, Size("k", given=True), column("ipiv", "inout", "n", "pivots", "integer")),
     flops="0",
-    words="2 * n",
-    names=_names("shift", "sdcz"),
+    words="0",  # integers alone
+    names=_names("shift"),
+    own=True,
 )
 
 # A := L and U with L U = A, without pivoting, unblocked and right-looking, as in libflame
@@ -37,5 +37,6 @@ GETF2NP = Kernel(
     arguments=(N, *matrix("A", "inout", "n", "n", "positive definite")),
     flops="n * (n - 1) * (4 * n + 1) / 6",
     words="2 * n ** 2",
-    names=_names("getf2np", "sdcz"),
+    names=_names("getf2np"),
+    own=True,
 )

@@ -365,6 +365,19 @@ def getrf(m, n):
         update(a[k + 1 :, k + 1 :], a[k + 1 :, k], a[k, k + 1 :])
 
 
+@algorithm("getf2np")
+def getf2np(n):
+    getrf(n, n)
+
+
+@algorithm("subt")
+def subt(m, n):
+    a, w = numbers(m, n), numbers(n, m)
+    for i in range(m):
+        for j in range(n):
+            a[i, j] = a[i, j] - w[j, i]
+
+
 @algorithm("getrs")
 def getrs(n, nrhs):
     for right_hand_side in numbers(n, nrhs).T:

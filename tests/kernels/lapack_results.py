@@ -253,6 +253,24 @@ def gehrd(c, x, y):
     yield q @ np.triu(y.A, -1) @ q.conj().T, x.A
 
 
+# --- loops of the engine
+
+
+@result("subt")
+def subt(c, x, y):
+    yield y.A, x.A - x.W.conj().T
+
+
+@result("shift")
+def shift(c, x, y):
+    yield y.ipiv, x.ipiv + c.k
+
+
+@result("getf2np")
+def getf2np(c, x, y):
+    yield (np.tril(y.A, -1) + np.eye(c.n)) @ np.triu(y.A), x.A
+
+
 # --- copies, constants, norms
 
 
