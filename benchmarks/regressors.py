@@ -13,7 +13,7 @@ import numpy as np
 
 from blascast.models.fitting.basis import Exponents, design_matrix, monomials, raised_singly
 from blascast.models.fitting.fit import fit
-from blascast.models.fitting.partition import Observed, Part, fitted_part
+from blascast.models.fitting.partition import Observed, Part, fitted_part, partition
 from blascast.models.generation.generator import Observation, Point
 from blascast.models.generation.halving import halves
 from blascast.models.generation.need import Need
@@ -30,6 +30,8 @@ NORMAL = 1.4826  # standard deviation of normal errors over the median of their 
 REWEIGHTINGS = 30
 LEAST_WEIGHED = 1e-3  # standard errors below it count as that
 DEGREE_OF_LOGARITHMS = 3
+MOST_LEARNT = 300  # points of a Gaussian process, whose fit takes their cube
+MOST_LEARNT = 300  # points of a Gaussian process, whose fit takes their cube
 CHUNK = 10_000
 
 Estimate = Callable[[IntArray], FloatArray]  # seconds at sizes of shape (n, d)
@@ -101,12 +103,24 @@ def fitted_cuts(training: Training) -> Estimate:
     return lambda sizes: model.evaluate(sizes).statistics[:, MEDIAN]
 
 
+def fitted_cuts_alike(training: Training) -> Estimate:
+    """The same, with points that all count alike, however much they scatter."""
+    highest = DEFAULT.overfitting_for(training.case.kernel.sizes)
+    bases = [raised_singly(training.basis(i), training.basis(0)) for i in range(highest + 1)]
+    observed = Observed.alike(training.points, training.seconds, training.noise)
+    width = DEFAULT.minimum_width_for(training.case.kernel.sizes, 1)
+    parts, _ = partition(training.domain, observed, bases, width, EVEN)
+    return _by_parts(parts)
+
+
 def halved(training: Training) -> Estimate:
     """Halves as long as the error exceeds the bound and the points suffice for both."""
     exponents = training.basis(0)
     observed = Observed.alike(training.points, training.seconds, training.noise)
-    parts = _halved(fitted_part(training.domain, observed, exponents), len(exponents))
+    return _by_parts(_halved(fitted_part(training.domain, observed, exponents), len(exponents)))
 
+
+def _by_parts(parts: list[Part]) -> Estimate:
     def estimate(sizes: IntArray) -> FloatArray:
         seconds = np.zeros(len(sizes))
         for part in parts:
@@ -237,7 +251,7 @@ def gaussian_process(training: Training) -> Estimate:
 
 
 def process_of(training: Training):
-    """The process, fitted: a length for each size, and white noise."""
+    """The process, fitted to so many points at most: a length for each size, and white noise."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
@@ -249,11 +263,13 @@ def process_of(training: Training):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return process.fit(training.domain.places(training.points), np.log(training.rates))
+        chosen = np.random.default_rng(0).permutation(len(training.points))[:MOST_LEARNT]
+        return process.fit(training.domain.places(training.points[chosen]), np.log(training.rates[chosen]))
 
 
 RIVALS: dict[str, Rival] = {
     "fitted cuts (built in)": fitted_cuts,
+    "fitted cuts, points alike": fitted_cuts_alike,
     "halving": halved,
     "one polynomial, overfitting 0": partial(one_polynomial, overfitting=0),
     "one polynomial, overfitting 1": partial(one_polynomial, overfitting=1),

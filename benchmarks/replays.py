@@ -22,6 +22,7 @@ from blascast.models.sizes.grid import grid_points
 from blascast.models.sizes.lattice import IntArray, Lattice
 from blascast.models.study.replay import wanted_of
 from blascast.models.summary import FloatArray
+from blascast.sampler.batch.sample import State
 from blascast.sampler.job import warm_job
 from blascast.sampler.sampler import OnProgress, Sampler
 
@@ -52,12 +53,12 @@ class Recording:
         return Training(self.case, self.domain, observations)
 
 
-def record(sampler: Sampler, case: Case, domain: Domain, on_progress: OnProgress) -> Recording:
+def record(sampler: Sampler, case: Case, domain: Domain, state: State, on_progress: OnProgress) -> Recording:
     """Samples all points of a lattice whose coordinates are of even ratio."""
     points = grid_points(domain, COUNTS[len(domain.lower)], "geometric")
     axes = tuple(np.unique([point[i] for point in points]) for i in range(len(domain.lower)))
     jobs = [warm_job(case.call(point, case.ld(domain.upper))) for point in points]
-    batch = sampler.measure(jobs, RECORDED, label="recording", on_progress=on_progress)
+    batch = sampler.measure(jobs, RECORDED, state=state, label="recording", on_progress=on_progress)
     samples = {point: taken.seconds for point, taken in zip(points, batch.measurements, strict=True)}
     return Recording(case, domain, Lattice(axes), samples)
 

@@ -28,6 +28,7 @@ MOST_GAPS = 24  # that are tried along a size before those about the best of the
 LEAST_NOISE = 3e-4  # a clock cannot tell relative differences much smaller
 FARTHEST_REACH = 3.0  # standard errors of a point: how uncertain an estimate may be anywhere in a part
 REACHED = 5  # places along each size at which that is looked at
+FEWEST_FOR_A_LINE = 8
 MOST_SCATTER = 3.0
 TELLING_POINTS = 10  # for each monomial, before scatter is said to explain a part's errors
 SPARE_POINTS = 1.25  # points a part must have for each monomial
@@ -62,8 +63,8 @@ class Observed:
 
     @classmethod
     def by_noise(cls, sizes: IntArray, seconds: FloatArray, noise: FloatArray) -> "Observed":
-        """With points that count the less the more they scatter beyond the usual, at least 1 / MOST_SCATTER."""
-        usual = max(float(np.median(noise)), LEAST_NOISE)
+        """With points that count the less the more they scatter beyond what is usual for their run time."""
+        usual = np.maximum(_usual_noise(seconds, noise), LEAST_NOISE)
         return cls(sizes, seconds, noise, usual / np.clip(noise, usual, MOST_SCATTER * usual))
 
     def inside(self, domain: Domain) -> "Observed":
@@ -73,6 +74,14 @@ class Observed:
     def chosen(self, which: npt.NDArray[np.bool_]) -> "Observed":
         """What of it a mask selects."""
         return Observed(self.sizes[which], self.seconds[which], self.noise[which], self.weights[which])
+
+
+def _usual_noise(seconds: FloatArray, noise: FloatArray) -> FloatArray:
+    """The noise that points of such run times have: short calls scatter more. A line through logarithms."""
+    if len(seconds) < FEWEST_FOR_A_LINE or np.ptp(seconds) == 0:
+        return np.full(len(seconds), np.median(noise))
+    times, scatter = np.log(seconds), np.log(np.maximum(noise, LEAST_NOISE))
+    return np.asarray(np.exp(np.polyval(np.polyfit(times, scatter, 1), times)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,6 +32,7 @@ FEWEST_POINTS = 3
 COST_POWER = 0.25  # of a call's time by which its distance from the others is divided
 GAIN = 0.85
 PATIENCE = 3
+HASTY = 0.1  # share of the budget below which a lack of gain is not believed, where nobody waits for an answer
 MOST_CANDIDATES = 3000
 
 
@@ -110,7 +111,7 @@ class Refinement:
         if important or importance is None:
             wanted |= {point for cut in self._cuts for point in self._at(cut)}
         self.wanted = sorted(wanted - set(self.observed))
-        if important and self._idle():
+        if important and self._idle() and (importance is not None or self._spent > HASTY * self._parameters.seconds):
             self.wanted, self.stopped = [], "no gain"
         elif not self.wanted and importance is None:
             self.stopped = self.obstacle if important else "bound"
@@ -142,6 +143,11 @@ class Refinement:
         """Whether the latest rounds brought nothing."""
         before, latest = self._errors[:-PATIENCE], self._errors[-PATIENCE:]
         return bool(before) and min(latest) > GAIN * min(before)
+
+    @property
+    def _spent(self) -> float:
+        """Seconds of calls so far."""
+        return sum(observation.seconds for observation in self.observed.values())
 
     # --- points
 
