@@ -182,7 +182,7 @@ def test_noise_is_named() -> None:
 
 
 def test_what_does_not_help_ends() -> None:
-    generator = refinement(TRSM, DOMAIN, bound=1e-4)
+    generator = refinement(TRSM, DOMAIN, bound=1e-4, seconds=1e-6)  # else it goes on, as its calls are so quick
     rounds = drive(generator, rough(0.1))
     assert generator.stopped == "no gain"
     assert rounds < 30

@@ -25,7 +25,7 @@ SHIFT = Kernel(
     types="sdcz",
     arguments=(N, Size("k", given=True), column("ipiv", "inout", "n", "pivots", "integer")),
     flops="0",
-    words="0",  # integers alone
+    words="n",  # an integer read and written is about one
     names=_names("shift"),
     own=True,
 )
