@@ -38,6 +38,7 @@ from ..piecewise import Model, ModelKey
 from .model_file import model_from_json, model_to_json
 
 # Statements that bring the database from the version of their index to the next: a new one takes all steps.
+LEAST_HALT = -0.1  # seconds; samples of former versions may have one below 0
 _STEPS = (
     (
         """CREATE TABLE IF NOT EXISTS setups (
@@ -452,7 +453,7 @@ def _check_sample(sample: Sample) -> None:
     values = (sample.seconds, sample.quietest, sample.busiest, sample.clock)
     sound = all(isinstance(value, float) and 0 < value < float("inf") for value in values)
     counts = (sample.switches, sample.faults, sample.migrations)
-    sound = sound and isinstance(sample.halt, float) and 0 <= sample.halt < float("inf")
+    sound = sound and isinstance(sample.halt, float) and LEAST_HALT < sample.halt < float("inf")
     if not (sound or sample.seconds == 0) or not all(isinstance(count, int) for count in counts):
         raise ValueError(f"a sample is {sample}")
 

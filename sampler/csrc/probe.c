@@ -57,7 +57,8 @@ void bc_probe(int64_t *branch, int64_t *arithmetic, int64_t *halt) {
     const int64_t total = bc_now() - start;
     *branch = scaled_median(branches);
     *arithmetic = scaled_median(arithmetics);
-    *halt = total - *branch - *arithmetic;
+    const int64_t rest = total - *branch - *arithmetic; /* less than none, where most chunks were slow */
+    *halt = rest > 0 ? rest : 0;
 }
 
 void bc_usage(int64_t *switches, int64_t *faults) {
