@@ -17,7 +17,7 @@ from blascast.models.piecewise import Model
 from blascast.models.sampling import case_named, usual_case
 from blascast.models.sizes.domain import Domain
 from blascast.models.sizes.places import bounding_box
-from blascast.predictors.configurations import check_size
+from blascast.predictors.configurations import check_size, several
 from blascast.predictors.prediction import FloatArray, Times
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Kernel, flop_factor
@@ -198,13 +198,9 @@ def estimate(
 def _points(kernel: Kernel, sizes: Mapping[str, int | Sequence[int]]) -> npt.NDArray[np.int64]:
     """All combinations of the sizes' values: array of shape (n, d)."""
     check_names(kernel, sizes)
-    axes = [[check_size(name, value) for value in _several(sizes[name])] for name in kernel.sizes]
+    axes = [[check_size(name, value) for value in several(sizes[name])] for name in kernel.sizes]
     if not all(axes):
         raise UsageError("sizes must hold at least one value each")
     if math.prod(map(len, axes)) > MOST_POINTS:
         raise UsageError(f"at most {MOST_POINTS} combinations of sizes can be estimated, got more; choose fewer values")
     return np.array(list(product(*axes)), dtype=np.int64)
-
-
-def _several(value: int | Sequence[int]) -> Sequence[int]:
-    return value if isinstance(value, list | tuple | range | np.ndarray) else [value]  # type: ignore[list-item]

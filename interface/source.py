@@ -3,7 +3,7 @@
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import replace
 from types import TracebackType
@@ -125,5 +125,10 @@ class Source(ABC):
             warnings.simplefilter("ignore")  # what is extrapolated, the origin says
             replays = [replay(sequence, by_models(models, self.origin.how)) for sequence in sequences]
         self.spent = replace(self.spent, prediction=self.spent.prediction + time.perf_counter() - began)
-        states = {model.state for model in models.values()}
-        return replays, states.pop() if len(states) == 1 else "mixed"
+        return replays, common_state(models.values())
+
+
+def common_state(models: Iterable[Model]) -> State:
+    """The state of the core that all models are of, or that they are of several."""
+    states = {model.state for model in models}
+    return states.pop() if len(states) == 1 else "mixed"

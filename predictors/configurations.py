@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,11 @@ def problems_of(operation: Operation, n: Iterable[object], m: object | None = No
         return [{"n": size} for size in checked]
     height = None if m is None else check_size("m", m)
     return [{"m": size if height is None else height, "n": size} for size in checked]
+
+
+def several(value: object) -> list[Any]:
+    """A value, or those of a sequence (no text), as a list."""
+    return list(value) if isinstance(value, list | tuple | range | np.ndarray) else [value]
 
 
 def block_sizes(variant: Variant, problem: Problem, dtype: str, b: BlockSize | None = None) -> list[BlockSize | None]:

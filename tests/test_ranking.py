@@ -10,7 +10,7 @@ import pytest
 
 import blascast
 from blascast.algorithms import OPERATIONS, execute, find_variant
-from blascast.answers.ranking import RankReport, SweepReport
+from blascast.answers.standings import RankReport, SweepReport
 from blascast.cli import run
 from blascast.plots import draw_blocksize, draw_rank
 from blascast.sampler.errors import UsageError

@@ -18,6 +18,7 @@ from blascast.predictors.configurations import (
     candidate_block_sizes,
     check_size,
     problems_of,
+    several,
     traced,
 )
 from blascast.predictors.judging import block_sizes as judge_of
@@ -200,7 +201,7 @@ def blocksize(
     chosen, about = find_variant(operation, variant), find_operation(operation)
     if not chosen.block_sizes:
         raise UsageError(f"{chosen} has a block size of its own that cannot be chosen; name another variant")
-    problems = problems_of(about, n if isinstance(n, list | tuple | range | np.ndarray) else [n], m)
+    problems = problems_of(about, several(n), m)
     fixed = check_size("the fixed block size", fixed)
     with open_source(**options) as source:
         dtype = source.setup.dtype

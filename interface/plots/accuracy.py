@@ -7,7 +7,8 @@ import numpy as np
 from blascast.predictors.accuracy.choices import yield_of_choice
 from blascast.predictors.accuracy.ladder import RUNGS
 
-from ..answers.accuracy import AGAIN, FIRST, SECOND, AccuracyReport
+from ..answers.accuracy import AGAIN, AccuracyReport
+from ..answers.trial import FIRST, SECOND
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ import numpy as np
 from blascast.predictors.configurations import shown
 
 from ..answers.blocksizes import BlocksizeReport
-from ..answers.ranking import Contender, RankReport, SweepReport
+from ..answers.standings import Contender, RankReport, SweepReport
 from .axes import new_axes
 
 if TYPE_CHECKING:
