@@ -251,7 +251,12 @@ def buffers_for(calls: Iterable[Call], seed: int = 0, others: Iterable[View] = (
             rows=max(buffer.rows, int(np.max(view.row + view.rows, initial=0))),
             columns=max(buffer.columns, int(np.max(view.column + view.columns, initial=0))),
         )
-    return tuple(buffers.values())
+    return tuple(_with_room(buffer) for buffer in buffers.values())
+
+
+def _with_room(buffer: Buffer) -> Buffer:
+    """One column may be longer than the leading dimension, which is nothing to it."""
+    return replace(buffer, ld=max(buffer.ld, buffer.rows)) if buffer.columns <= 1 else buffer
 
 
 def _with_contents(calls: Iterable[Call]) -> Iterator[tuple[View, Structure, Kind]]:

@@ -393,3 +393,12 @@ def test_vectors_that_are_rows_run_on_a_real_library(real: WorkerBackend) -> Non
     ]
     assert len(calls) > 100
     run(real, calls)
+
+
+@pytest.mark.parametrize("name", ["axpy", "shift", "laswp", "dot"])
+def test_vectors_may_be_longer_than_the_leading_dimension(name: str, real: WorkerBackend) -> None:
+    kernel = find_kernel(name)
+    case = usual_case(kernel, "d")
+    point = tuple(3000 if size in ("n", "k2") else 7 for size in kernel.sizes)
+    batch = Sampler(real).measure([warm_job(case.call(point, case.ld(point)))], 3)
+    assert np.median(batch.measurements[0].seconds) > 1e-7

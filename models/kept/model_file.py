@@ -19,6 +19,7 @@ from blascast.sampler.setup import Setup, setup_from_json
 from ..parameters import Parameters
 from ..piecewise import Model, ModelKey, Piece, Ripple
 from ..sizes.domain import Domain
+from ..summary import FloatArray
 
 FORMAT = "blascast model"
 VERSION = 2
@@ -174,7 +175,7 @@ def _model(values: dict[str, Any]) -> Model:
     return Model(
         _key(values["key"]),
         exponents,
-        tuple(_piece(piece, exponents) for piece in values["pieces"]),
+        _pieces(values["pieces"], exponents),
         values["state"],
         _text(values["stopped"]),
         _number(values["seconds"]),
@@ -221,11 +222,15 @@ def _key(values: dict[str, Any]) -> ModelKey:
     return ModelKey(_text(key.kernel), _text(key.case), _integer(key.ld))
 
 
-def _piece(values: dict[str, Any], exponents: tuple[tuple[int, ...], ...]) -> Piece:
-    coefficients = np.array(values["coefficients"], dtype=float)
-    if coefficients.shape != (len(exponents), 5) or not np.all(np.isfinite(coefficients)):
+def _pieces(values: list[dict[str, Any]], exponents: tuple[tuple[int, ...], ...]) -> tuple[Piece, ...]:
+    coefficients = np.array([piece["coefficients"] for piece in values], dtype=float)  # at once: they are many
+    if coefficients.shape != (len(values), len(exponents), 5) or not np.all(np.isfinite(coefficients)):
         raise ValueError(f"coefficients of shape {coefficients.shape} for {len(exponents)} monomials")
+    return tuple(_piece(piece, own, len(exponents[0])) for piece, own in zip(values, coefficients, strict=True))
+
+
+def _piece(values: dict[str, Any], coefficients: FloatArray, sizes: int) -> Piece:
     domain = Domain(tuple(map(_integer, values["lower"])), tuple(map(_integer, values["upper"])))
-    if len(domain.lower) != len(exponents[0]):
-        raise ValueError(f"a domain of {len(domain.lower)} sizes for monomials in {len(exponents[0])}")
+    if len(domain.lower) != sizes:
+        raise ValueError(f"a domain of {len(domain.lower)} sizes for monomials in {sizes}")
     return Piece(domain, coefficients, _number(values["error"]), _number(values["noise"]), _integer(values["points"]))
