@@ -36,7 +36,8 @@ def operands_of(operation: Operation, sizes: Mapping[str, int], b: Any, label: s
     views = []
     for operand in operation.operands:
         rows, columns = map(int, operand.shape(extents))
-        name = f"{operand.name}{label}"
+        shape = f" {rows}x{columns}" if operand.workspace else ""  # which may depend on b, and so on the call
+        name = f"{operand.name}{shape}{label}"
         views.append(View(name, 0, 0, rows, columns, fitting_ld(rows), operand.structure, kind=operand.kind))
     return tuple(views)
 

@@ -16,6 +16,7 @@ from blascast.algorithms.registry import Operand, Operation, define_operation, v
 from blascast.algorithms.sylvester import INVARIANTS, PANELS, steps_of
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host.backend import WorkerBackend
+from blascast.sampler.program import buffers_for
 from blascast.sampler.setup import SetupRequest
 from blascast.sampler.simulated import SimulatedBackend
 
@@ -285,6 +286,13 @@ def test_matrices_that_cannot_be_operands(real: WorkerBackend) -> None:
         execute(real, find_variant("sylvester", "m1n1"), {"A": np.eye(4)}, 2)
     with pytest.raises(UsageError, match="the simulated machine computes no results"):
         execute(SimulatedBackend(), find_variant("cholesky", 1), {"A": np.eye(4)}, 2)
+
+
+def test_workspaces_of_several_block_sizes_are_apart(real: WorkerBackend) -> None:
+    """Two runs in one program: their other operands are the same buffers."""
+    calls = [c for b in (8, 12) for c in scalar_calls(find_variant("qr", 1), {"m": 40, "n": 40}, b)]
+    buffers = {buffer.name for buffer in buffers_for(calls)}
+    assert {"A", "tau", "T 8x8", "T 12x12", "W 40x8", "W 40x12"} == buffers
 
 
 def test_operands_are_left_as_they_are(real: WorkerBackend) -> None:
