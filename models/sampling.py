@@ -146,6 +146,8 @@ class Case:
         for data in self.kernel.data:
             rows, columns = (int(parse(text).evaluate(values)) for text in (data.rows, data.columns))
             contents = data.structure if data.kind == "element" else f"{data.structure} {data.kind}"
+            if data.access == "out":
+                contents += " out"  # else one case would read what another one wrote: pivots of a larger matrix
             if self.increments.get(data.name, 1) != 1:
                 rows, columns = 1, rows
             elif data.name not in matrices:

@@ -121,7 +121,7 @@ def test_the_ladder_has_costs_and_the_models_are_at_its_top(report) -> None:  # 
         assert own["models"].median < 0.03
         assert own["models"].shift < 0
         assert own["flops at peak"].shift is None
-        assert all(own[way].cost > 0 for way in RUNGS)
+        assert all(0 < own[way].cost < 1000 for way in RUNGS)
         assert own[AGAIN].cost is None
         assert own["models"].best > own["flops at peak"].best
         assert 0.97 < own["models"].yield_ <= 1
@@ -136,7 +136,7 @@ def test_flop_counts_know_no_variants(report) -> None:  # type: ignore[no-untype
 
 def test_as_text_and_json(report, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     text = " ".join(str(report).split())
-    for words in ("flops at peak", "measured again", "cost [s]", "tau", "Wilcoxon"):
+    for words in ("flops at peak", "measured again", "tau", "Wilcoxon"):
         assert words in text
     assert json.loads(json.dumps(report.to_json(), allow_nan=False))["rows"][0]["operation"] == "cholesky"
     table, figure = tmp_path / "points.csv", tmp_path / "accuracy.png"

@@ -402,3 +402,16 @@ def test_vectors_may_be_longer_than_the_leading_dimension(name: str, real: Worke
     point = tuple(3000 if size in ("n", "k2") else 7 for size in kernel.sizes)
     batch = Sampler(real).measure([warm_job(case.call(point, case.ld(point)))], 3)
     assert np.median(batch.measurements[0].seconds) > 1e-7
+
+
+def test_no_case_writes_what_another_one_reads_as_pivots() -> None:
+    """Cases share operands; a row swap with the pivots of a larger matrix would leave its own."""
+    point = {"m": 300, "n": 200, "k2": 64, "k": 5, "nrhs": 3}
+    written, read = set(), set()
+    for kernel in KERNELS.values():
+        if any(data.kind == "integer" for data in kernel.data):
+            call = usual_case(kernel, "d").call(tuple(point[size] for size in kernel.sizes), 520)
+            for data in kernel.data:
+                (read if data.access == "in" else written).add((call.views[data.name].buffer, data.kind))
+    assert {name for name, kind in written & read if kind == "integer"} == set()
+    assert any(kind == "integer" for _, kind in read)

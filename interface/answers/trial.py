@@ -87,11 +87,11 @@ class Trial:
         return medians
 
     def _by_models(self) -> tuple[FloatArray, State, float]:
-        """Medians by kernel models, the state that they are of, and what sampling for them took."""
+        """Medians by kernel models, the state that they are of, and the seconds of calls that they rest on."""
         sequences = self._sequences()
         models = self._session.provide(needs_of(sequences), within(self._session.parameters.answer_bound))
         replays = [replay(sequence, by_models(models)) for sequence in sequences]
-        return self._in_order(replays), common_state(models.values()), sum(model.taken for model in models.values())
+        return self._in_order(replays), common_state(models.values()), sum(model.seconds for model in models.values())
 
     def _by_single_polynomials(self) -> tuple[FloatArray, float]:
         """Medians by one polynomial per kernel, and what sampling for them took; in a store of their own."""

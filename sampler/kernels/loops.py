@@ -19,11 +19,11 @@ SUBT = Kernel(
     own=True,
 )
 
-# ipiv := ipiv + k, as in dgetrf
+# ipiv := ipiv + k, as in dgetrf; any integers, as those that laswp is sampled with must stay pivots
 SHIFT = Kernel(
     "shift",
     types="sdcz",
-    arguments=(N, Size("k", given=True), column("ipiv", "inout", "n", "pivots", "integer")),
+    arguments=(N, Size("k", given=True), column("ipiv", "inout", "n", kind="integer")),
     flops="0",
     words="n",  # an integer read and written is about one
     names=_names("shift"),
