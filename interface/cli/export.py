@@ -32,7 +32,9 @@ def blocksizes(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Block sizes for LAPACK's own algorithms for OPERATIONS (cholesky, trinv, lauum, sygst, lu, qr; all by default).
+    """Block sizes for LAPACK's own algorithms.
+
+    OPERATIONS are some of cholesky, trinv, lauum, sygst, lu and qr, by default all but qr.
 
     As a table, or as C source: compiled to a shared library and preloaded, it takes the place of
     LAPACK's ILAENV, with block sizes that depend on the matrix size, and crossovers to unblocked

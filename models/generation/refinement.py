@@ -33,6 +33,7 @@ COST_POWER = 0.25  # of a call's time by which its distance from the others is d
 GAIN = 0.85
 PATIENCE = 3
 HASTY = 0.1  # share of the budget below which a lack of gain is not believed, where nobody waits for an answer
+LARGE_ERROR = 0.05  # beyond which it is not believed either where a question does wait
 MOST_CANDIDATES = 3000
 
 
@@ -111,7 +112,8 @@ class Refinement:
         if important or importance is None:
             wanted |= {point for cut in self._cuts for point in self._at(cut)}
         self.wanted = sorted(wanted - set(self.observed))
-        if important and self._idle() and (importance is not None or self._spent > HASTY * self._parameters.seconds):
+        settled = importance is not None and self._errors[-1] < LARGE_ERROR
+        if important and self._idle() and (settled or self._spent > HASTY * self._parameters.seconds):
             self.wanted, self.stopped = [], "no gain"
         elif not self.wanted and importance is None:
             self.stopped = self.obstacle if important else "bound"
