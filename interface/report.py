@@ -103,7 +103,8 @@ class Report(ABC):
             console.print(escape(remark), highlight=False)
 
     def __str__(self) -> str:
-        console = Console(file=io.StringIO(), width=WIDTH, no_color=True)
+        # in a notebook rich would display what it is to write
+        console = Console(file=io.StringIO(), width=WIDTH, no_color=True, force_jupyter=False)
         self.print(console)
         assert isinstance(console.file, io.StringIO)
         return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())

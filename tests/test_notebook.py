@@ -17,3 +17,5 @@ def test_notebook(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     pictures = [o for cell in notebook.cells for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
     assert pictures
+    shown = [o for cell in notebook.cells for o in cell.get("outputs", []) if o["output_type"] == "display_data"]
+    assert all("image/png" in output["data"] for output in shown)  # reports are results, and shown once
