@@ -223,9 +223,13 @@ def _key(values: dict[str, Any]) -> ModelKey:
 
 
 def _pieces(values: list[dict[str, Any]], exponents: tuple[tuple[int, ...], ...]) -> tuple[Piece, ...]:
-    coefficients = np.array([piece["coefficients"] for piece in values], dtype=float)  # at once: they are many
+    tables = [piece["coefficients"] for piece in values]
+    lengths = {len(table) for table in tables}
+    if lengths != {len(exponents)}:
+        raise ValueError(f"coefficients of shape {min(lengths)} x 5 for {len(exponents)} monomials")
+    coefficients = np.array(tables, dtype=float)  # at once: they are many
     if coefficients.shape != (len(values), len(exponents), 5) or not np.all(np.isfinite(coefficients)):
-        raise ValueError(f"coefficients of shape {coefficients.shape} for {len(exponents)} monomials")
+        raise ValueError(f"coefficients of shape {coefficients.shape[1:]} for {len(exponents)} monomials")
     return tuple(_piece(piece, own, len(exponents[0])) for piece, own in zip(values, coefficients, strict=True))
 
 
