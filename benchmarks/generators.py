@@ -40,6 +40,7 @@ from blascast.models.parameters import PRESETS, Parameters
 from blascast.models.sampling import Case, case_named
 from blascast.models.sizes.domain import STEP, Domain
 from blascast.models.summary import MEDIAN
+from blascast.predictors.accuracy.ladder import SINGLE
 from blascast.sampler.backends import open_backend
 from blascast.sampler.batch.sample import State
 from blascast.sampler.job import warm_job
@@ -57,19 +58,9 @@ KERNELS = (
 POINTS = 150
 REPETITIONS = 10
 BUILDS_AT_MOST = 3
-WIDEST = 1 << 30
 CLOCK = 0.01  # per cent: errors below it are none
-# As a minimum width leaves it one piece; its repetitions are those that a second has room for.
-CUBIC = Parameters(
-    cuts="halves",
-    overfitting=1,
-    overfitting_3d=0,
-    grid="chebyshev",
-    minimum_width=WIDEST,
-    minimum_width_3d=WIDEST,
-    least_repetitions=1,
-    most_repetitions=1,
-)
+# One polynomial; its repetitions are those that a second has room for.
+CUBIC = replace(SINGLE, least_repetitions=1, most_repetitions=1)
 
 
 @dataclass(frozen=True, eq=False)
