@@ -53,12 +53,7 @@ def verify(
         If a routine fails.
     """
     dtype = sampler.setup.dtype
-    jobs = [
-        sequence_job(
-            scalar_calls(c.variant, c.sizes, c.b or 1, dtype, f" of {c.variant.operation}, {described(c.sizes)}")
-        )
-        for c in configurations
-    ]
+    jobs = [sequence_job(_calls(configuration, dtype)) for configuration in configurations]
     batch = sampler.measure(jobs, repetitions, state=state, label="verifying", on_progress=on_progress)
     return Verified(tuple(Times.of(summarize(m.seconds)) for m in batch.measurements), batch)
 
