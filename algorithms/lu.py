@@ -91,12 +91,12 @@ def right_looking(A: View, b: Extent) -> Iterator[Call]:
 def left_looking_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
     """Computes a column of blocks from all left of it; columns beyond the last row at the end."""
     for (A00, A01, _, A10, A11, _, A20, A21, _), (p0, p1, _) in partition_along(A, ipiv, b):
-        yield laswp(A01, p0, 1)  # [A01; A11; A21] := P0 [A01; A11; A21]
+        yield laswp(stacked(A01, stacked(A11, A21)), p0, 1)  # [A01; A11; A21] := P0 [A01; A11; A21]
         yield trsm("L", "L", "N", "U", 1, A00, A01)  # A01 := L00^-1 A01
         yield gemm("N", "N", -1, A10, A01, 1, A11)  # A11 := A11 - A10 A01
         yield gemm("N", "N", -1, A20, A01, 1, A21)  # A21 := A21 - A20 A01
         yield getf2(stacked(A11, A21), p1)  # [A11; A21] := LU([A11; A21])
-        yield laswp(A10, p1, 1)  # [A10; A20] := P1 [A10; A20]
+        yield laswp(stacked(A10, A20), p1, 1)  # [A10; A20] := P1 [A10; A20]
         yield shift(p0.rows, p1)
     order = least(A.rows, A.columns)
     L, right = A.part(0, 0, order, order), A.part(0, order, order, A.columns - order)
@@ -107,12 +107,12 @@ def left_looking_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
 @variant("lu", 4, "Crout")
 def crout_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
     """Computes a row and a column of blocks from all before them."""
-    for (_, A01, A02, A10, A11, A12, A20, A21, _), (p0, p1, _) in partition_along(A, ipiv, b):
+    for (_, A01, A02, A10, A11, A12, A20, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
         yield gemm("N", "N", -1, A10, A01, 1, A11)  # A11 := A11 - A10 A01
         yield gemm("N", "N", -1, A20, A01, 1, A21)  # A21 := A21 - A20 A01
         yield getf2(stacked(A11, A21), p1)  # [A11; A21] := LU([A11; A21])
-        yield laswp(A10, p1, 1)  # [A10; A20] := P1 [A10; A20]
-        yield laswp(A12, p1, 1)  # [A12; A22] := P1 [A12; A22]
+        yield laswp(stacked(A10, A20), p1, 1)  # [A10; A20] := P1 [A10; A20]
+        yield laswp(stacked(A12, A22), p1, 1)  # [A12; A22] := P1 [A12; A22]
         yield shift(p0.rows, p1)
         yield gemm("N", "N", -1, A10, A02, 1, A12)  # A12 := A12 - A10 A02
         yield trsm("L", "L", "N", "U", 1, A11, A12)  # A12 := L11^-1 A12
@@ -121,10 +121,10 @@ def crout_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
 @variant("lu", 5, "right-looking")
 def right_looking_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
     """Computes a row and a column of blocks and updates all after them."""
-    for (_, _, _, A10, A11, A12, _, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
+    for (_, _, _, A10, A11, A12, A20, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
         yield getf2(stacked(A11, A21), p1)  # [A11; A21] := LU([A11; A21])
-        yield laswp(A10, p1, 1)  # [A10; A20] := P1 [A10; A20]
-        yield laswp(A12, p1, 1)  # [A12; A22] := P1 [A12; A22]
+        yield laswp(stacked(A10, A20), p1, 1)  # [A10; A20] := P1 [A10; A20]
+        yield laswp(stacked(A12, A22), p1, 1)  # [A12; A22] := P1 [A12; A22]
         yield shift(p0.rows, p1)
         yield trsm("L", "L", "N", "U", 1, A11, A12)  # A12 := L11^-1 A12
         yield gemm("N", "N", -1, A21, A12, 1, A22)  # A22 := A22 - A21 A12
@@ -133,10 +133,10 @@ def right_looking_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
 @variant("lu", "lapack", "LAPACK's dgetrf", usual=fixed(64))
 def lapack(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
     """5, with the recursive dgetrf2 on the panels (since LAPACK 3.6)."""
-    for (_, _, _, A10, A11, A12, _, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
+    for (_, _, _, A10, A11, A12, A20, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
         yield getrf2(stacked(A11, A21), p1)  # [A11; A21] := LU([A11; A21])
-        yield laswp(A10, p1, 1)  # [A10; A20] := P1 [A10; A20]
-        yield laswp(A12, p1, 1)  # [A12; A22] := P1 [A12; A22]
+        yield laswp(stacked(A10, A20), p1, 1)  # [A10; A20] := P1 [A10; A20]
+        yield laswp(stacked(A12, A22), p1, 1)  # [A12; A22] := P1 [A12; A22]
         yield shift(p0.rows, p1)
         yield trsm("L", "L", "N", "U", 1, A11, A12)  # A12 := L11^-1 A12
         yield gemm("N", "N", -1, A21, A12, 1, A22)  # A22 := A22 - A21 A12
@@ -153,11 +153,11 @@ def recursive(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
         A21, A22 = A.part(first, 0, A.rows - first, first), A.part(first, first, A.rows - first, rest)
         p1, p2 = ipiv.part(0, 0, first, 1), ipiv.part(first, 0, second, 1)
         yield again(left, p1)
-        yield laswp(A12, p1, 1)  # [A12; A22] := P1 [A12; A22]
+        yield laswp(stacked(A12, A22), p1, 1)  # [A12; A22] := P1 [A12; A22]
         yield trsm("L", "L", "N", "U", 1, A11, A12)  # A12 := L11^-1 A12
         yield gemm("N", "N", -1, A21, A12, 1, A22)  # A22 := A22 - A21 A12
         yield again(A22, p2)
-        yield laswp(A21.part(0, 0, second, first), p2, 1)  # A21 := P2 A21
+        yield laswp(A21, p2, 1)  # A21 := P2 A21
         yield shift(first, p2)
 
     return recursion((A, ipiv), b, getf2, step)

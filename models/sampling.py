@@ -103,9 +103,7 @@ class Case:
         >>> usual_case(find_kernel("axpy"), "d").ld((100000,))
         520
         """
-        values, matrices = self._values(upper), _matrices(self.kernel)
-        heights = (int(parse(data.rows).evaluate(values)) for data in self.kernel.data if data.name in matrices)
-        return model_ld(max(heights, default=1))
+        return model_ld(max(self._heights(self._values(upper)), default=1))
 
     def call(self, point: tuple[int, ...], ld: int) -> Call:
         """The call of given sizes on operands of their own.
@@ -134,20 +132,28 @@ class Case:
         """Flags and sizes by name."""
         return {**self.flags, **dict(zip(self.kernel.sizes, sizes, strict=True))}
 
+    def _heights(self, values: Mapping[str, Any]) -> list[int]:
+        """The rows of each matrix."""
+        matrices = _matrices(self.kernel)
+        return [int(parse(data.rows).evaluate(values)) for data in self.kernel.data if data.name in matrices]
+
     def _operands(self, values: Mapping[str, Any], ld: int) -> dict[str, View]:
-        """Views from the origin of buffers that cases share: one for each structure, kind, place and leading dimension.
+        """Views of buffers that cases share: one for each structure, kind, place and leading dimension.
 
         Columns of any length lie apart from matrices, so that no buffer is as long as the one and as
-        wide as the other.
+        wide as the other. All begin at the origin but pivots, the last of as many as there are rows: each
+        is that of an earlier row, and so they reach all rows, as those of a factorisation do.
         """
         matrices = _matrices(self.kernel)
         operands: dict[str, View] = {}
         places: Counter[str] = Counter()
+        tallest = max(self._heights(values), default=0)
         for data in self.kernel.data:
             rows, columns = (int(parse(text).evaluate(values)) for text in (data.rows, data.columns))
             contents = data.structure if data.kind == "element" else f"{data.structure} {data.kind}"
             if data.access == "out":
                 contents += " out"  # else one case would read what another one wrote: pivots of a larger matrix
+            first = tallest - rows if data.structure == "pivots" else 0
             if self.increments.get(data.name, 1) != 1:
                 rows, columns = 1, rows
             elif data.name not in matrices:
@@ -157,7 +163,7 @@ class Case:
                     f"{self.kernel.name}: {data.name} has {rows} rows, which needs a leading dimension "
                     f"of {fitting_ld(rows)}, got {ld}"
                 )
-            operands[data.name] = View(f"{contents} {places[contents]}, ld {ld}", 0, 0, rows, columns, ld)
+            operands[data.name] = View(f"{contents} {places[contents]}, ld {ld}", first, 0, rows, columns, ld)
             places[contents] += 1
         return operands
 

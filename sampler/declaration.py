@@ -38,7 +38,7 @@ from .kernel import (
 )
 
 _REQUIRED = ("types", "arguments", "flops", "words")
-_OPTIONAL = ("returns", "names", "requires")
+_OPTIONAL = ("returns", "names", "requires", "implied")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LARGEST_BYTES = 1 << 20
 _ROUTINE = re.compile(r"[a-z][a-z0-9_]*")
@@ -103,6 +103,7 @@ def _kernel(name: str, table: Any) -> Kernel:
         _returned(_text(table, "returns")) if "returns" in table else None,
         _names(table.get("names", {})),
         _requires(table.get("requires", [])),
+        implied=_implied(table.get("implied", [])),
     )
 
 
@@ -123,9 +124,19 @@ def _names(names: Any) -> dict[str, str]:
 
 
 def _requires(comparisons: Any) -> tuple[str, ...]:
-    if not isinstance(comparisons, list) or not all(isinstance(text, str) for text in comparisons):
+    if not _is_list_of_texts(comparisons):
         raise UsageError(f'requires is a list of comparisons of sizes such as ["k <= n"], got {comparisons!r}')
     return tuple(comparisons)
+
+
+def _implied(sizes: Any) -> tuple[str, ...]:
+    if not _is_list_of_texts(sizes) or not all(_NAME.fullmatch(size) for size in sizes):
+        raise UsageError(f'implied is a list of sizes that are no arguments, such as ["m"], got {sizes!r}')
+    return tuple(sizes)
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 @dataclass(frozen=True, slots=True)

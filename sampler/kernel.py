@@ -174,6 +174,9 @@ class Kernel:
         sampled only where all of them hold.
     own : bool
         Whether it is of the engine, not of a library.
+    implied : tuple of str
+        Sizes that are no arguments: an operand's shape alone tells them, such as how many rows there
+        are among which a routine swaps some.
     """
 
     name: str
@@ -185,16 +188,19 @@ class Kernel:
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
     requires: tuple[str, ...] = ()
     own: bool = False
+    implied: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        names = [argument.name for argument in (*self.arguments, *([self.returns] if self.returns else []))]
+        every = (*self.arguments, *([self.returns] if self.returns else []))
+        names = [*(argument.name for argument in every), *self.implied]
         if not self.types or set(self.types) - set(TYPES):
             raise UsageError(f"kernel {self.name}: types must be letters of {''.join(TYPES)}, got {self.types!r}")
         for argument in self.arguments:
             self._check(argument)
         if len(set(names)) < len(names):
             raise UsageError(f"kernel {self.name}: an argument name occurs twice among {', '.join(names)}")
-        known = {argument.name for argument in self.arguments if isinstance(argument, Flag | Option | Size)}
+        named = {argument.name for argument in self.arguments if isinstance(argument, Flag | Option)}
+        known = named | set(self.sizes)
         for text in self._expressions():
             if parse(text).is_comparison:
                 raise UsageError(f"kernel {self.name}: {text!r} is a comparison, not a value")
@@ -244,8 +250,8 @@ class Kernel:
 
     @cached_property
     def sizes(self) -> tuple[str, ...]:
-        """Names of its dimensions, in order."""
-        return tuple(argument.name for argument in self.arguments if isinstance(argument, Size))
+        """Names of its dimensions, in order; those that are no arguments come last."""
+        return (*(argument.name for argument in self.arguments if isinstance(argument, Size)), *self.implied)
 
     @cached_property
     def bound(self) -> tuple[Bound, ...]:

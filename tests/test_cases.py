@@ -185,6 +185,7 @@ def test_what_kernels_require_of_their_sizes() -> None:
     assert required == {
         **dict.fromkeys(("sbmv", "hbmv", "tbmv", "tbsv", "larft"), ("k <= n",)),
         "gbmv": ("kl <= m", "ku <= n"),
+        "laswp": ("k2 <= m",),
         "geqrt2": ("n <= m",),
         "geqrt": ("nb <= m", "nb <= n"),
         "orgqr": ("n <= m", "k <= n"),
@@ -399,9 +400,19 @@ def test_vectors_that_are_rows_run_on_a_real_library(real: WorkerBackend) -> Non
 def test_vectors_may_be_longer_than_the_leading_dimension(name: str, real: WorkerBackend) -> None:
     kernel = find_kernel(name)
     case = usual_case(kernel, "d")
-    point = tuple(3000 if size in ("n", "k2") else 7 for size in kernel.sizes)
+    point = tuple(3000 if size in ("m", "n", "k2") else 7 for size in kernel.sizes)
     batch = Sampler(real).measure([warm_job(case.call(point, case.ld(point)))], 3)
     assert np.median(batch.measurements[0].seconds) > 1e-7
+
+
+def test_sampled_row_swaps_reach_all_rows() -> None:
+    """Pivot i is that of a row up to i: the last 5 of 300 lie among the rows that are there, nearly anywhere."""
+    call = usual_case(find_kernel("laswp"), "d").call((200, 5, 300), 520)
+    assert call.sizes == {"n": 200, "k2": 5, "m": 300}
+    assert (call.views["ipiv"].row, call.views["ipiv"].rows) == (295, 5)
+    assert usual_case(find_kernel("getrs"), "d").call((300, 4), 520).views["ipiv"].row == 0
+    with pytest.raises(UsageError, match="laswp needs k2 <= m, got n = 200, k2 = 5, m = 4"):
+        usual_case(find_kernel("laswp"), "d").call((200, 5, 4), 520)
 
 
 def test_no_case_writes_what_another_one_reads_as_pivots() -> None:

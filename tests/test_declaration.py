@@ -123,6 +123,8 @@ def with_argument(text: str) -> str:
         ("[kernel.'ge add']", "kernel 'ge add': a name is that of the routine without its type, in small letters"),
         ("[kernel]\ngeadd = 1", "kernel 'geadd': a declaration is a table with types, arguments, flops, words, got 1"),
         (HEAD, "kernel 'geadd': arguments is missing; a declaration needs types, arguments, flops, words"),
+        (f"{HEAD}arguments = []\nimplied = 'm'", r"implied is a list of sizes that are no arguments, .*, got 'm'"),
+        (f"{HEAD}arguments = ['size n']\nimplied = ['n']", "an argument name occurs twice among n, n"),
         (f"{HEAD}arguments = []\nflop = 1", "kernel 'geadd': unknown key 'flop'; known: types, arguments, flops"),
         (f"{HEAD}arguments = 'size n'", r"arguments is a list such as \[\"size n\", .*\], got 'size n'"),
         ("[kernel.a]\ntypes = 1\nflops = '0'\nwords = '0'\narguments = []", "types is a text in quotes, got 1"),

@@ -255,6 +255,25 @@ def test_operands_are_where_fortran_has_them(real: WorkerBackend) -> None:
         np.testing.assert_allclose(real.read(name).ravel(order="F"), wanted)
 
 
+@pytest.mark.parametrize(
+    ("call", "rows"),
+    [
+        ("dlaswp 4 A 6 1 2 p 1", 6),
+        ("dlaswp 4 A[2,1] 6 1 2 p 1", 4),
+        ("dlaswp 4 x+3 10 1 2 p 1", 7),
+        ("dlaswp 4 [36] 9 1 2 p 1", 9),
+    ],
+)
+def test_rows_that_may_be_swapped_are_those_that_memory_has(call: str, rows: int) -> None:
+    memory = Memory()
+    for name, shape in {"A": (6, 10), "x": (100, 1)}.items():
+        memory.allocate(Allocate(name, "d", *shape))
+    memory.allocate(Allocate("p", "i", 10))
+    statement = read(call)
+    assert isinstance(statement, Invoke)
+    assert invocation(find_kernel("laswp"), "d", statement.arguments, memory).call().sizes["m"] == rows
+
+
 def test_memory_seen_with_another_leading_dimension(real: WorkerBackend) -> None:
     memory = Memory()
     for name in "ABC":

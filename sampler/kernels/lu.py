@@ -16,16 +16,18 @@ GETF2 = Kernel("getf2", types="sdcz", arguments=_FACTORED, flops=_FACTORISATION_
 GETRF2 = Kernel("getrf2", types="sdcz", arguments=_FACTORED, flops=_FACTORISATION_FLOPS, words="2 * m * n")
 GETRF = Kernel("getrf", types="sdcz", arguments=_FACTORED, flops=_FACTORISATION_FLOPS, words="2 * m * n")
 
-# rows of A := P A (incx 1) or P^T A (incx -1)
+# rows of A := P A (incx 1) or P^T A (incx -1): k2 swaps among the m rows of A
 LASWP = Kernel(
     "laswp",
     types="sdcz",
     arguments=(
-        *(N, *matrix("A", "inout", "k2", "n"), Integer("k1", "1"), Size("k2")),
+        *(N, *matrix("A", "inout", "m", "n"), Integer("k1", "1"), Size("k2")),
         *(column("ipiv", "in", "k2", "pivots", "integer"), Option("incx", (1, -1))),
     ),
     flops="0",
     words="2 * k2 * n",
+    requires=("k2 <= m",),
+    implied=("m",),
 )
 
 _RIGHT_HAND_SIDES = matrix("B", "inout", "n", "nrhs")

@@ -102,6 +102,8 @@ class _Reading:
                 self._known[argument.name] = self._plain(argument, value)
         steps = {argument.of: self._step(argument, value) for argument, value in self._named.values()
                  if isinstance(argument, Ld | Inc)}  # fmt: skip
+        for size in self._kernel.implied:
+            self._known[size] = self._implied(size, steps)
         values = [self._value(argument, steps) for argument in self._kernel.bound]
         for argument, value in self._named.values():
             self._check_derived(argument, value)
@@ -133,6 +135,16 @@ class _Reading:
     def _step(self, argument: Ld | Inc, value: Given) -> int:
         """A leading dimension or an increment."""
         return check_integer(argument.name, value, 1)
+
+    def _implied(self, size: str, steps: dict[str, int]) -> int:
+        """A size that is no argument: the rows that an operand's memory has from its first entry on."""
+        data = next(data for data in self._kernel.data if data.rows == size)
+        ld, operand = steps[data.name], self._named[data.name][1]
+        if not isinstance(operand, Operand):
+            return ld
+        region = self._memory.find(operand.name)
+        own = region.buffer.ld
+        return region.rows - operand.row if ld == own else ld - (operand.row + operand.column * own) % ld
 
     def _value(self, argument: Argument, steps: dict[str, int]) -> Any:
         """What `bind` takes, or where an operand lies."""
