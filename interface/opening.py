@@ -1,8 +1,10 @@
 """Opens what a question gets its models from."""
 
-from typing import Unpack
+from itertools import product
+from typing import Any, Unpack
 
 from blascast.models.evaluation.outside import Outside
+from blascast.predictors.configurations import several
 from blascast.sampler.errors import UsageError
 
 from .archive import Archive
@@ -22,6 +24,26 @@ class ContestOptions(CommonOptions, total=False):
 
     models: str | None
     outside: Outside | None
+
+
+def setups_of(library: object, threads: object) -> list[dict[str, Any]]:
+    """The combinations of libraries and threads, each once; what is None is left out.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+
+    Examples
+    --------
+    >>> setups_of("scipy", [1, 2])
+    [{'library': 'scipy', 'threads': 1}, {'library': 'scipy', 'threads': 2}]
+    """
+    named = {"library": library, "threads": threads}
+    given = {name: list(dict.fromkeys(several(value))) for name, value in named.items() if value is not None}
+    if not all(given.values()):
+        raise UsageError("library and threads must hold at least one each")
+    return [dict(zip(given, values, strict=True)) for values in product(*given.values())]
 
 
 def open_source(models: str | None = None, outside: Outside | None = None, **options: Unpack[SessionOptions]) -> Source:

@@ -11,6 +11,7 @@ from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 
+from blascast.predictors.ranking import NOISE_IF_UNKNOWN
 from blascast.sampler.setup import Setup
 
 from .effort import Spent, Tally
@@ -175,7 +176,7 @@ def effort_sentences(tally: Tally, spent: Spent) -> list[str]:
 def noise_sentence(noise_floor: float | None) -> str:
     """The noise floor, or that it is unknown."""
     if noise_floor is None:
-        return "Noise floor unknown: too few samples."
+        return f"Noise floor unknown, as samples are few; classes are made as if it were {percent(NOISE_IF_UNKNOWN)} %."
     return f"Noise floor {percent(noise_floor)} %."
 
 

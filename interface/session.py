@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from blascast.algorithms import Operation, Variant, kernels_of
 from blascast.models.generation.builder import ModelBuilder
+from blascast.models.generation.keeping import facts_of
 from blascast.models.generation.need import Need
 from blascast.models.generation.workload import Judge
 from blascast.models.kept.store import Store
@@ -150,4 +151,6 @@ class Session(Source):
         )
         self.spent = replace(self.spent, verification=self.spent.verification + time.perf_counter() - began)
         self.tally = self.tally.plus(verified.batch)
+        if self.noise_floor is None:
+            self.store.note_facts(self.setup, **facts_of(verified.batch))
         return verified

@@ -55,14 +55,14 @@ def shown(b: BlockSize | None) -> str:
 
 
 def problems_of(operation: Operation, n: Iterable[object], m: object | None = None) -> list[Problem]:
-    """The sizes of a sweep over n; m, where the operation has it, is one for all or as n.
+    """The sizes of a sweep over n, each once; m, where the operation has it, is one for all or as n.
 
     Raises
     ------
     UsageError
         If a size is no positive integer, there is none, or m is given and the operation is about squares.
     """
-    checked = [check_size("n", size) for size in n]
+    checked = list(dict.fromkeys(check_size("n", size) for size in n))
     if not checked:
         raise UsageError("n must hold at least one size")
     if "m" not in operation.sizes:

@@ -12,6 +12,7 @@ from .prediction import Times
 from .replay import Replay
 
 CONFIDENCE = 1.96  # standard errors
+NOISE_IF_UNKNOWN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ def best_candidate(configurations: Sequence[Configuration], replay: Replay, whic
 def rank_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, fastest first."""
     return sorted(candidates, key=lambda candidate: candidate.times.median)
+
+
+def noise_or_assumed(noise_floor: float | None) -> float:
+    """The noise floor; where too few samples tell it, one that is large for a kernel's."""
+    return NOISE_IF_UNKNOWN if noise_floor is None else noise_floor
 
 
 def tie_classes(medians: Sequence[float], errors: Sequence[float], noise_floor: float) -> list[int]:

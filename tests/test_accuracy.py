@@ -160,6 +160,29 @@ def test_as_text_and_json(report, capsys: pytest.CaptureFixture[str], tmp_path: 
     assert figure.stat().st_size > 10_000
 
 
+def test_points_have_their_errors_and_come_as_soon_as_they_are_measured() -> None:
+    came: list[object] = []
+    found = blascast.accuracy(
+        ["lauum", "cholesky"], [200], [32, 64], variants=["1"], library="simulated", on_points=came.append
+    )
+    assert [frame["operation"].unique().tolist() for frame in came] == [["lauum"], ["cholesky"]]  # type: ignore[index]
+    measured = found.points[["pass 1", "pass 2"]].mean(axis=1)
+    np.testing.assert_allclose(found.points["RE, models"], found.points["models"] / measured - 1)
+    np.testing.assert_allclose(found.points["ARE, power law"], abs(found.points["power law"] / measured - 1))
+
+
+@pytest.mark.parametrize("option", ["--csv", "--output"])
+def test_files_that_cannot_be_written_are_refused_before_anything_is_measured(
+    option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["accuracy", "lauum", *SIMULATED, option, "nowhere/file.png"]) == 2
+    assert "needs a folder that exists, got 'nowhere/file.png'" in capsys.readouterr().err
+    folder = tmp_path / "folder.png"
+    folder.mkdir()
+    assert run(["accuracy", "lauum", *SIMULATED, option, str(folder)]) == 2
+    assert f"cannot be written as '{folder}'; choose another path" in capsys.readouterr().err
+
+
 def test_threads_are_apart(capsys: pytest.CaptureFixture[str]) -> None:
     found = blascast.accuracy(["lauum"], [200, 300], [32, 64], variants=["1", "2"], library="simulated", threads=[1, 2])
     assert {row.setup for row in found.rows} == {"simulated, 1 thread", "simulated, 2 threads"}
@@ -169,8 +192,18 @@ def test_threads_are_apart(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_cannot_be_judged(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="needs at least one operation and one block size"):
         blascast.accuracy([], [100], [32], library="simulated")
+    with pytest.raises(UsageError, match="unknown variant of cholesky, lu '9'; known: 1, 2, 3, lapack, "):
+        blascast.accuracy(["cholesky", "lu"], [100], [32], variants=["9"], library="simulated")
+    with pytest.raises(UsageError, match=r"library .* has no block size, and is not compared here"):
+        blascast.accuracy("cholesky", 100, 32, variants=["library"], library="simulated")
+    with pytest.raises(UsageError, match="variants must hold at least one"):
+        blascast.accuracy("cholesky", 100, 32, variants=[], library="simulated")
+    with pytest.raises(UsageError, match="library and threads must hold at least one each"):
+        blascast.accuracy("cholesky", 100, 32, library=[])
+    with pytest.raises(UsageError, match="b must be a positive integer, got 0"):
+        blascast.accuracy("cholesky", 100, [0], library="simulated")
     with pytest.raises(UsageError, match="nothing of cholesky is left to compare"):
-        blascast.accuracy(["cholesky"], [100], [32], variants=["9"], library="simulated")
+        blascast.accuracy("cholesky", 100, 300, variants=["1"], library="simulated")
     with pytest.raises(UsageError, match="n must hold at least one size"):
         blascast.accuracy(["cholesky"], [], [32], library="simulated")
     assert run(["accuracy", "qr", "--dtype", "z", *SIMULATED]) == 2

@@ -1,6 +1,6 @@
 """accuracy: predictions held against measurements, beside the noise and simpler ways to predict the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
@@ -15,14 +15,17 @@ from blascast.predictors.accuracy.ladder import RUNGS
 from blascast.predictors.configurations import (
     Configuration,
     Problem,
+    check_size,
     given_block_size,
     own_block_size,
     problems_of,
+    several,
 )
 from blascast.predictors.prediction import FloatArray
 from blascast.sampler.batch.sample import State
-from blascast.sampler.errors import UsageError
+from blascast.sampler.errors import UsageError, unknown
 
+from ..opening import setups_of
 from ..report import Column, Report, percent
 from ..session import CommonOptions, Session
 from .evidence import Evidence
@@ -96,8 +99,8 @@ class AccuracyReport(Report):
     Parameters
     ----------
     points : DataFrame
-        One row a configuration: setup, operation, variant, sizes, b, flops, two measured passes, and the
-        prediction of each rung of the ladder, seconds.
+        One row a configuration: setup, operation, variant, sizes, b, flops, two measured passes, the
+        prediction of each rung of the ladder, seconds; and the relative errors of all (RE, ARE).
     rows : tuple of AccuracyRow
     evidence : tuple of Evidence
     """
@@ -151,7 +154,7 @@ class AccuracyReport(Report):
             "at the chosen block size over that at the best. Shift and P: against the line above, paired "
             "(Hodges-Lehmann; Wilcoxon, Holm); points of one size are not independent, so P flatters."
         ]
-        remarks += verdicts(self.rows)
+        remarks += verdicts(self.points)
         for evidence in self.evidence:
             remarks += evidence.sentences
         return remarks
@@ -165,39 +168,59 @@ class AccuracyReport(Report):
         }
 
 
-def verdicts(rows: Sequence[AccuracyRow]) -> list[str]:
-    """Where a simpler way is as good as the models."""
+def with_errors(points: "pd.DataFrame") -> "pd.DataFrame":
+    """Points with the relative error, and its absolute value, of every way to predict them."""
+    added: dict[str, FloatArray] = {}
+    for way, (predicted, measured) in _ways(points).items():
+        errors = relative_errors(predicted, measured)
+        added |= {f"RE, {way}": errors, f"ARE, {way}": np.abs(errors)}
+    return points.assign(**added)
+
+
+def _ways(points: "pd.DataFrame") -> dict[str, tuple[FloatArray, FloatArray]]:
+    """What each rung predicts and what was measured; and the second pass as predicted by the first."""
+    passes = points[[FIRST, SECOND]]
+    measured = passes.mean(axis=1).to_numpy()
+    ways = {name: (points[name].to_numpy(), measured) for name in RUNGS}
+    return {**ways, AGAIN: (points[FIRST].to_numpy(), points[SECOND].to_numpy())}
+
+
+def verdicts(points: "pd.DataFrame") -> list[str]:
+    """Where a simpler way is as good as the models: these are not better, or by less than half the noise floor."""
     said = []
-    for setup, operation in dict.fromkeys((row.setup, row.operation) for row in rows):
-        own = {row.predictor: row for row in rows if (row.setup, row.operation) == (setup, operation)}
-        models, noise = own[RUNGS[-1]], own[AGAIN].median
-        as_good = [name for name in RUNGS[:-1] if own[name].median <= models.median + max(noise, 0.0) / 2]
-        if as_good:
-            said.append(
-                f"{operation}: {as_good[0]} is as good as the models ({percent(own[as_good[0]].median)} against "
-                f"{percent(models.median)} %, noise floor {percent(noise)} %)."
-            )
+    for (_, operation), own in points.groupby(["setup", "operation"], sort=False):
+        errors = {way: relative_errors(*pair) for way, pair in _ways(own).items()}
+        medians = {way: float(np.median(np.abs(values))) for way, values in errors.items()}
+        for name in RUNGS[:-1]:
+            comparison = compare(errors[RUNGS[-1]], errors[name])
+            if not comparison.better or -comparison.shift < medians[AGAIN] / 2:
+                said.append(
+                    f"{operation}: {name} is as good as the models ({percent(medians[name])} against "
+                    f"{percent(medians[RUNGS[-1]])} %, noise floor {percent(medians[AGAIN])} %)."
+                )
+                break
     return said
 
 
 def accuracy(
-    operations: Sequence[str],
-    n: Sequence[int],
-    b: Sequence[int],
+    operations: str | Sequence[str],
+    n: int | Sequence[int],
+    b: int | Sequence[int],
     *,
     m: int | None = None,
     variants: Sequence[int | str] | None = None,
     repetitions: int = PASS_REPETITIONS,
     library: str | Sequence[str] = "scipy",
     threads: int | Sequence[int] = 1,
+    on_points: "Callable[[pd.DataFrame], None] | None" = None,
     **options: Unpack[CommonOptions],
 ) -> AccuracyReport:
     """Holds predictions against measurements, over all variants, sizes and block sizes given.
 
     Parameters
     ----------
-    operations : sequence of str
-    n, b : sequences of int
+    operations : str or sequence of str
+    n, b : int or sequences of int
         Matrix sizes, and block sizes; those larger than a matrix are left out.
     m : int, optional
         Rows of operations on rectangular matrices; by default as n.
@@ -206,6 +229,8 @@ def accuracy(
     repetitions : int
         Of every run, in each of two passes.
     library, threads : one or several
+    on_points : callable, optional
+        Is given the points of each setup and operation as soon as they are measured.
     **options
         Data type and so on: the parameters of `Session`.
 
@@ -222,47 +247,67 @@ def accuracy(
     """
     import pandas as pd
 
-    chosen = [find_operation(name) for name in dict.fromkeys(operations)]
-    if not chosen or not len(b):
+    chosen = [find_operation(name) for name in dict.fromkeys(several(operations))]
+    sizes, blocks = several(n), several(b)
+    if not chosen or not blocks:
         raise UsageError("accuracy needs at least one operation and one block size")
+    named = None if variants is None else _named(chosen, variants)
     frames, rows, evidence = [], [], []
-    for name in [library] if isinstance(library, str) else library:
-        for count in [threads] if isinstance(threads, int) else threads:
-            with Session(library=name, threads=count, **options) as session:
-                asked = [_configurations(session, operation, n, b, m, variants) for operation in chosen]
-                parts = [Trial(session, configurations).frame(repetitions) for configurations in asked]
-                states: set[State] = {part.attrs["state"] for part in parts}
-                proof = Evidence.of(session, states.pop() if len(states) == 1 else "mixed")
-            label = f"{proof.setup.library.name}, {count} thread{'s' * (count != 1)}"
-            costs = {part["operation"].iloc[0]: part.attrs["costs"] for part in parts}
-            frame = pd.concat(parts, ignore_index=True)
-            frame.insert(0, "setup", label)
-            rows += _rows(frame, label, costs)
-            frames.append(frame)
-            evidence.append(proof)
+    for where in setups_of(library, threads):
+        with Session(**where, **options) as session:
+            parts = []
+            setup = session.setup
+            label = f"{setup.library.name}, {setup.threads} thread{'s' * (setup.threads != 1)}"
+            asked = [_configurations(session, operation, sizes, blocks, m, named) for operation in chosen]
+            for configurations in asked:
+                part = Trial(session, configurations).frame(repetitions)
+                part.insert(0, "setup", label)
+                parts.append(with_errors(part))
+                if on_points:
+                    on_points(parts[-1])
+            states: set[State] = {part.attrs["state"] for part in parts}
+            evidence.append(Evidence.of(session, states.pop() if len(states) == 1 else "mixed"))
+        costs = {part["operation"].iloc[0]: part.attrs["costs"] for part in parts}
+        frame = pd.concat(parts, ignore_index=True)
+        rows += _rows(frame, label, costs)
+        frames.append(frame)
     return AccuracyReport(pd.concat(frames, ignore_index=True), tuple(rows), tuple(evidence))
+
+
+def _named(operations: Sequence[Operation], variants: object) -> set[str]:
+    """The names of variants, each of which some operation has, with a block size."""
+    known = {variant.name: variant for operation in operations for variant in operation.variants.values()}
+    names = set(map(str, several(variants)))
+    if not names:
+        raise UsageError("variants must hold at least one; leave it out for all")
+    for name in sorted(names):
+        if name not in known:
+            raise unknown(f"variant of {', '.join(o.name for o in operations)}", name, known)
+        if not known[name].block_sizes:
+            raise UsageError(f"{known[name]} has no block size, and is not compared here; see blascast rank")
+    return names
 
 
 def _configurations(
     session: Session,
     operation: Operation,
-    n: Sequence[int],
-    b: Sequence[int],
+    n: Sequence[object],
+    b: Sequence[object],
     m: int | None,
-    variants: Sequence[int | str] | None,
+    named: set[str] | None,
 ) -> list[Configuration]:
     """All that are asked about."""
     dtype = session.setup.dtype
     operation.check_type(dtype)
     problems = problems_of(operation, n, m if "m" in operation.sizes else None)
     session.check_sizes(operation, problems)
-    wanted = None if variants is None else set(map(str, variants))
+    blocks = [check_size("b", size) for size in b]
     chosen = [
         variant
         for variant in operation.variants.values()
-        if variant.block_sizes and (wanted is None or variant.name in wanted) and not session.lacking(variant)
+        if variant.block_sizes and (named is None or variant.name in named) and not session.lacking(variant)
     ]
-    found = [c for variant in chosen for problem in problems for c in _at(variant, problem, b, dtype)]
+    found = [c for variant in chosen for problem in problems for c in _at(variant, problem, blocks, dtype)]
     if not found:
         raise UsageError(
             f"nothing of {operation.name} is left to compare: no variant that is named and that the library has "
@@ -292,17 +337,15 @@ def _rows(frame: "pd.DataFrame", setup: str, costs: dict[str, dict[str, float]])
 
 def _ladder(group: "pd.DataFrame", setup: str, operation: str, costs: dict[str, float]) -> list[AccuracyRow]:
     """Rows of the rungs, each against the one before, and of the noise floor."""
-    measured = group[[FIRST, SECOND]].mean(axis=1).to_numpy()
-    errors = [relative_errors(group[name].to_numpy(), measured) for name in RUNGS]
+    ways = _ways(group)
+    errors = [relative_errors(*ways[name]) for name in RUNGS]
     comparisons = [compare(after, before) for before, after in pairwise(errors)]
     adjusted = holm([comparison.p for comparison in comparisons])
-    against = [None, *(Comparison(c.shift, p) for c, p in zip(comparisons, adjusted, strict=True))]
-    rows = [
-        _row(group, setup, operation, name, name, measured, costs[name], comparison)
-        for name, comparison in zip(RUNGS, against, strict=True)
+    against = [None, *(Comparison(c.shift, p) for c, p in zip(comparisons, adjusted, strict=True)), None]
+    return [
+        _row(group, setup, operation, name, *ways[name], costs.get(name), comparison)
+        for name, comparison in zip(ways, against, strict=True)
     ]
-    second = group[SECOND].to_numpy()
-    return [*rows, _row(group, setup, operation, AGAIN, FIRST, second, None, None)]
 
 
 def _row(
@@ -310,12 +353,11 @@ def _row(
     setup: str,
     operation: str,
     predictor: str,
-    column: str,
+    predicted: FloatArray,
     measured: FloatArray,
     cost: float | None,
     comparison: Comparison | None,
 ) -> AccuracyRow:
-    predicted = group[column].to_numpy()
     errors = relative_errors(predicted, measured)
     sizes = np.unique(group["n"], return_inverse=True)[1]
     low, high = bootstrap_interval(

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from blascast.algorithms import find_operation, find_variant
 from blascast.predictors.configurations import (
     BlockSize,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelShare:
-    """What the calls of one statement contribute.
+    """What the calls of one kernel case contribute.
 
     Parameters
     ----------
@@ -216,17 +218,15 @@ def predict(
 
 
 def _shares(replay: Replay) -> tuple[KernelShare, ...]:
-    """The statements of the variant that make calls, the costliest first."""
-    total = sum(float(share.seconds[0]) for share in replay.shares)
+    """The kernel cases that the variant calls, the costliest first."""
+    sums: dict[str, list[float]] = {}
+    for share in replay.shares:
+        if share.calls[0]:
+            own = sums.setdefault(share.label, [0.0, 0.0, 0.0])
+            own[:] = np.add(own, [share.calls[0], share.seconds[0], share.flops[0]]).tolist()
+    total = sum(seconds for _, seconds, _ in sums.values())
     shares = [
-        KernelShare(
-            share.label,
-            int(share.calls[0]),
-            float(share.seconds[0]),
-            float(share.seconds[0]) / total,
-            float(share.flops[0] / share.seconds[0]),
-        )
-        for share in replay.shares
-        if share.calls[0]
+        KernelShare(label, int(calls), seconds, seconds / total, flops / seconds)
+        for label, (calls, seconds, flops) in sums.items()
     ]
     return tuple(sorted(shares, key=lambda share: share.seconds, reverse=True))

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -20,12 +19,12 @@ from blascast.predictors.configurations import (
 from blascast.predictors.crossovers import crossovers
 from blascast.predictors.judging import ranking
 from blascast.predictors.prediction import Times
-from blascast.predictors.ranking import CONFIDENCE, Candidate, best_candidate, tie_classes
+from blascast.predictors.ranking import CONFIDENCE, Candidate, best_candidate, noise_or_assumed, tie_classes
 from blascast.predictors.verification import Verified
 from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
 
-from ..opening import ContestOptions, open_source
+from ..opening import ContestOptions, open_source, setups_of
 from ..report import efficiency
 from ..source import Source
 from .evidence import Evidence
@@ -88,7 +87,7 @@ def rank(
         raise UsageError("variants must hold at least one; leave it out for all")
     entries: list[_Entry] = []
     left_out: list[str] = []
-    for where in _setups(library, threads):
+    for where in setups_of(library, threads):
         with open_source(**{**options, **where}) as source:
             found, missing = _available(source, chosen, named)
             left_out += missing
@@ -104,15 +103,6 @@ class _Entry:
     contender: Contender
     candidates: list[Candidate]
     measured: list[Times | None]
-
-
-def _setups(library: object, threads: object) -> list[dict[str, Any]]:
-    """The combinations of libraries and threads; what is not given is left out."""
-    named = {"library": library, "threads": threads}
-    given = {name: list(dict.fromkeys(several(value))) for name, value in named.items() if value is not None}
-    if not all(given.values()):
-        raise UsageError("library and threads must hold at least one each")
-    return [dict(zip(given, values, strict=True)) for values in product(*given.values())]
 
 
 def _available(source: Source, operation: Operation, named: list[Variant] | None) -> tuple[list[Variant], list[str]]:
@@ -145,7 +135,9 @@ def _compete(
     ]
     problem_of = [[problems.index(configuration.sizes) for configuration in own] for own in asked]
     variant_of = np.repeat(np.arange(len(variants)), list(map(len, asked)))
-    judge = ranking(np.concatenate(problem_of), variant_of, source.parameters.answer_bound, source.noise_floor or 0.0)
+    judge = ranking(
+        np.concatenate(problem_of), variant_of, source.parameters.answer_bound, noise_or_assumed(source.noise_floor)
+    )
     replays, state = source.replay([traced(own, dtype) for own in asked], judge)
     best = [
         [best_candidate(own, replay, np.flatnonzero(np.equal(of, i)).tolist()) for i in range(len(problems))]
@@ -176,7 +168,7 @@ def _ranking(
     order = sorted(entries, key=lambda entry: entry.candidates[index].times.median)
     evidence = tuple(dict.fromkeys(entry.contender.evidence for entry in entries))
     candidates = [entry.candidates[index] for entry in order]
-    noise = max((e.noise_floor or 0.0 for e in evidence), default=0.0)
+    noise = max(noise_or_assumed(e.noise_floor) for e in evidence)
     classes = tie_classes([c.times.median for c in candidates], [c.error for c in candidates], noise)
     flops = operation.flop_count(problem, evidence[0].setup.dtype)
     rows = []
@@ -191,7 +183,7 @@ def _sweep(rankings: list[RankReport], entries: list[_Entry]) -> SweepReport:
     sizes = [ranking.problem["n"] for ranking in rankings]
     medians = np.array([[candidate.times.median for candidate in entry.candidates] for entry in entries]).T
     errors = np.array([[candidate.error for candidate in entry.candidates] for entry in entries]).T
-    noise = max(evidence.noise_floor or 0.0 for evidence in rankings[0].evidence)
+    noise = max(noise_or_assumed(evidence.noise_floor) for evidence in rankings[0].evidence)
     order = np.argsort(sizes)
     found = crossovers(
         np.array(sizes)[order].tolist(),

@@ -49,7 +49,8 @@ class Trial:
                 {
                     "operation": self._operation.name,
                     "variant": c.variant.name,
-                    **c.sizes,
+                    "m": c.sizes.get("m", c.sizes["n"]),
+                    "n": c.sizes["n"],
                     "b": max(c.b) if isinstance(c.b, tuple) else c.b,
                     "flops": float(self._operation.flop_count(c.sizes, dtype)),
                 }

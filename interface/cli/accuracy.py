@@ -1,13 +1,29 @@
 """blascast accuracy."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .figure import figure_option, save
+from .files import NewFile, figure_option, save
 from .options import Names, Size, Sizes, contest_building_options
 from .output import progress_bar, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def writer(path: Path) -> "Callable[[pd.DataFrame], None]":
+    """Writes points to a file, anew at first: should anything fail later, they are not lost."""
+    begun = False
+
+    def write(points: "pd.DataFrame") -> None:
+        nonlocal begun
+        points.to_csv(path, index=False, mode="a" if begun else "w", header=not begun)
+        begun = True
+
+    return write
 
 
 @click.command()
@@ -17,7 +33,7 @@ from .output import progress_bar, show
 @click.option("--m", type=Size(), show_default="as n", help="Rows, where an operation is on rectangular matrices.")
 @click.option("--variants", type=Names(), show_default="all", help="Some of them: 1,2,lapack.")
 @click.option("--repetitions", type=Size(), default=5, show_default=True, help="Runs of each, in each of two passes.")
-@click.option("--csv", type=click.Path(dir_okay=False, path_type=Path), help="A file for all points.")
+@click.option("--csv", type=NewFile(), help="A file for all points, written as they come.")
 @figure_option
 @contest_building_options
 def accuracy(
@@ -44,10 +60,8 @@ def accuracy(
     from ..answers.accuracy import accuracy as answer
 
     with progress_bar() as on_progress:
-        report = answer(operations, n, b, on_progress=on_progress, **options)
+        report = answer(operations, n, b, on_points=writer(csv) if csv else None, on_progress=on_progress, **options)
     show(report, as_json)
-    if csv:
-        report.points.to_csv(csv, index=False)
     if output:
         from ..plots import draw_accuracy
 

@@ -7,7 +7,7 @@ import click
 
 from blascast.predictors.configurations import USUAL_B
 
-from .figure import figure_option, save
+from .files import figure_option, save
 from .options import Size, Sizes, answer_options
 from .output import progress_bar, show
 

@@ -7,6 +7,7 @@ import click
 
 from blascast.sampler.errors import UsageError
 
+from .files import NewFile
 from .options import Sizes, answer_options
 from .output import as_text, progress_bar, show, show_lines
 
@@ -22,7 +23,7 @@ def export() -> None:
 @click.argument("operations", nargs=-1)
 @click.option("--n", type=Sizes(), default="64,96,128:2048:64", show_default=True, help="Matrix sizes.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the file; else that of its name, or a table.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="A file to write.")
+@click.option("--output", type=NewFile(), help="A file to write.")
 @answer_options
 def blocksizes(
     operations: tuple[str, ...],

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .figure import figure_option, save
+from .files import figure_option, save
 from .options import BlockSizeType, Names, Size, Sizes, contest_options
 from .output import progress_bar, show
 

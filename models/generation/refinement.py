@@ -175,7 +175,7 @@ class Refinement:
         at = int(self._lattice.nearest(cut.size, cut.below, cut.above, np.array([float(cut.at)]))[0])
         if cut.jump * (cut.above - cut.below) / width <= self._parameters.bound or at in (cut.below, cut.above):
             return []
-        return cut.points(at)
+        return [tuple(point) for point in self._lattice.admitted(np.array(cut.points(at))).tolist()]
 
     # --- fits
 

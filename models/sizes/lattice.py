@@ -78,13 +78,14 @@ class Lattice:
         axes = [axis[(axis >= low) & (axis <= high)] for axis, low, high in bounds]
         if math.prod(map(len, axes)) <= most:
             return self.product(axes)
-        return self._admitted(np.stack([random.choice(axis, most) for axis in axes], axis=1))
+        return self.admitted(np.stack([random.choice(axis, most) for axis in axes], axis=1))
 
     def product(self, axes: Sequence[IntArray]) -> IntArray:
         """All combinations of coordinates that are valid: array of shape (n, d)."""
-        return self._admitted(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes)))
+        return self.admitted(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes)))
 
-    def _admitted(self, points: IntArray) -> IntArray:
+    def admitted(self, points: IntArray) -> IntArray:
+        """Those points of an array of shape (n, d) that are valid."""
         return points if self.valid is None else points[self.valid(points)]
 
 

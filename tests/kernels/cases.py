@@ -15,7 +15,13 @@ from blascast.sampler.program import Run, buffers_for
 
 SIZES = {"m": 13, "n": 11, "k": 7, "nrhs": 5, "kl": 2, "ku": 3, "nb": 4, "k2": 9}
 WIDE = {**SIZES, "m": 8}  # for kernels that proceed differently where m < n
-LARGE = {**SIZES, "m": 160, "n": 150, "k": 140}  # for kernels that proceed in blocks, and need workspace for it
+LARGE = {
+    **SIZES,
+    "m": 160,
+    "n": 150,
+    "k": 140,
+    "k2": 130,
+}  # for kernels that proceed in blocks, and need workspace for it
 REPEATED = 8  # kernels without cases are executed on so many operands
 ORDINARY, OTHER = (-1, 0, 1), 0.5
 GAP = 3  # rows between the end of an operand and its leading dimension

@@ -294,3 +294,13 @@ def laset(c, x, y):
 def lange(c, x, y):
     norms = {"M": np.max, "1": lambda a: np.linalg.norm(a, 1), "I": lambda a: np.linalg.norm(a, np.inf)}
     yield y.value, norms.get(c.norm, np.linalg.norm)(abs(x.A))
+
+
+@result("zero")
+def zero(c, x, y):
+    yield y.A, np.zeros_like(x.A)
+
+
+@result("transpose")
+def transpose(c, x, y):
+    yield y.B, x.A.T

@@ -1,17 +1,17 @@
 """blascast models export."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from ..files import NewFile
 from ..output import show
 from .naming import model_names
 
 
 @click.command()
 @model_names(required=False)
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="File to be made.")
+@click.option("--output", type=NewFile(), required=True, help="File to be made.")
 @click.option(
     "--format",
     type=click.Choice(["json", "c"]),

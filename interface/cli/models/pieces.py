@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ..figure import figure_option, save
+from ..files import figure_option, save
 from ..options import json_option, one_library_option
 from ..output import progress_bar, show
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ..figure import FORMATS, FigurePath, save
+from ..files import FORMATS, NewFigure, save
 from ..options import Sizes
 from ..output import show
 from .naming import model_names
@@ -13,7 +13,7 @@ from .naming import model_names
 
 @click.command()
 @model_names(required=True)
-@click.option("--output", type=FigurePath(), required=True, help=f"The file to be made ({', '.join(FORMATS)}).")
+@click.option("--output", type=NewFigure(), required=True, help=f"The file to be made ({', '.join(FORMATS)}).")
 @click.option(
     "--kind",
     "kinds",
