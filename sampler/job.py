@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .call import Call, View
+from .nest import Nest
 from .precondition import WARM, Cold, Precondition, prepare
 from .program import (
     Buffer,
@@ -35,29 +36,32 @@ class Job:
     """What one repetition does: operations that set the stage, timed calls, and what is cleared away.
 
     The time of a repetition is the sum over its timed calls; probes between them are not in it.
-    Array-valued views move: repetition r uses their entry r, modulo their number.
+    Array-valued views move: repetition r uses their entry r, modulo their number. A nest is timed as one.
 
     Parameters
     ----------
     preamble : tuple of Operation
-    calls : tuple of Call
+    calls : tuple of Call or Nest
     postamble : tuple of Operation
     precondition : str
         Where the operands lie, in words.
+    buffers : tuple of Buffer
+        Operands of other shapes than the views into them tell.
     """
 
     preamble: tuple[Operation, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[Call | Nest, ...]
     postamble: tuple[Operation, ...] = ()
     precondition: str = str(WARM)
+    buffers: tuple[Buffer, ...] = ()
     _entries: dict[int, tuple[Operation, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def operations(self, repetition: int) -> tuple[Operation, ...]:
         """What a repetition does, probed before, inside (now and then) and after."""
-        entry = repetition % max(map(entries_of, self._body))
+        entry = repetition % max(map(entries_of, self.body))
         if entry not in self._entries:
             self._entries[entry] = tuple(
-                entry_of(operation, entry) if entries_of(operation) > 1 else operation for operation in self._body
+                entry_of(operation, entry) if entries_of(operation) > 1 else operation for operation in self.body
             )
         return self._entries[entry]
 
@@ -66,10 +70,11 @@ class Job:
         return any(call is own for entry in self._entries.values() for o in entry for own in calls_of(o))
 
     @property
-    def _body(self) -> tuple[Operation, ...]:
+    def body(self) -> tuple[Operation, ...]:
+        """What a repetition does, array-valued."""
         timed: list[Operation] = [Probe()]
         for call in self.calls:
-            timed += [Time(call), Probe(PROBE_GAP_SECONDS)]
+            timed += [call if isinstance(call, Nest) else Time(call), Probe(PROBE_GAP_SECONDS)]
         return (*self.preamble, *timed[:-1], Probe(), *self.postamble)
 
     @property
@@ -132,7 +137,8 @@ def sequence_job(calls: Sequence[Call]) -> Job:
 
 def buffers_of(jobs: Sequence[Job], seed: int) -> tuple[Buffer, ...]:
     """The operands of jobs."""
-    operations = [operation for job in jobs for operation in (*job.preamble, *map(Time, job.calls), *job.postamble)]
+    given = {buffer.name: buffer for job in jobs for buffer in job.buffers}
+    operations = [operation for job in jobs for operation in job.body]
     calls = [call for operation in operations for call in calls_of(operation)]
     others = [view for operation in operations if not calls_of(operation) for view in views_of(operation)]
-    return buffers_for(calls, seed, others)
+    return (*given.values(), *buffers_for(calls, seed, others, given))

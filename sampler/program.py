@@ -1,6 +1,6 @@
 """Programs: what a back end runs from start to end without returning to Python."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from .call import Call, View
 from .errors import UsageError
 from .kernel import Kind, Structure
+from .nest import Nest
 
 LONGEST_NAME = 200  # of a region, in messages
 
@@ -114,7 +115,7 @@ class Repeat:
             raise UsageError(f"operations can be repeated once or more often, got {self.count} repetitions")
 
 
-Operation: TypeAlias = Run | Time | Restore | Touch | Flush | Probe | Parallel | Repeat
+Operation: TypeAlias = Run | Time | Restore | Touch | Flush | Probe | Parallel | Nest | Repeat
 
 
 def calls_of(operation: Operation) -> tuple[Call, ...]:
@@ -124,6 +125,8 @@ def calls_of(operation: Operation) -> tuple[Call, ...]:
             return (call,)
         case Parallel(lanes):
             return tuple(call for lane in lanes for call in lane)
+        case Nest():
+            return tuple(step.call for _, step in operation.steps())
         case Repeat(body):
             return tuple(call for inner in body for call in calls_of(inner))
     return ()
@@ -134,6 +137,8 @@ def views_of(operation: Operation) -> tuple[View, ...]:
     match operation:
         case Restore(view) | Touch(view) | Flush(view):
             return (view,)
+        case Nest():
+            return operation.views
         case Repeat(body):
             return tuple(view for inner in body for view in views_of(inner))
     return tuple(view for call in calls_of(operation) for view in call.views.values())
@@ -199,7 +204,7 @@ class Records:
     start : array of shape (n_operations,), seconds
         When each operation began.
     seconds : array of shape (n_operations,)
-        Duration of timed calls and parallel regions, the engine's overhead subtracted.
+        Duration of timed calls, parallel regions and nests, the engine's overhead subtracted.
     branch, clock : arrays of shape (n_operations,), seconds
         Durations of the two probe loops.
     halt : array of shape (n_operations,), seconds
@@ -230,8 +235,12 @@ class Records:
         return len(self.start)
 
 
-def buffers_for(calls: Iterable[Call], seed: int = 0, others: Iterable[View] = ()) -> tuple[Buffer, ...]:
+def buffers_for(
+    calls: Iterable[Call], seed: int = 0, others: Iterable[View] = (), given: Container[str] = ()
+) -> tuple[Buffer, ...]:
     """One buffer for each operand named in the calls and in other views, large enough for all views into it.
+
+    Those whose names are given are left out.
 
     Raises
     ------
@@ -240,6 +249,8 @@ def buffers_for(calls: Iterable[Call], seed: int = 0, others: Iterable[View] = (
     """
     buffers: dict[str, Buffer] = {}
     for view, structure, kind in (*_with_contents(calls), *((view, "general", "element") for view in others)):
+        if view.buffer in given:
+            continue
         fresh = Buffer(view.buffer, 0, 0, view.ld, view.structure or structure, seed + len(buffers), view.kind or kind)
         buffer = buffers.get(view.buffer, replace(fresh, period=view.period))
         if view.ld != buffer.ld:

@@ -28,6 +28,7 @@ from .environment.conditions import Conditions
 from .errors import UsageError
 from .failure import KernelFailed
 from .job import Job, buffers_of
+from .nest import Nest
 from .program import Operation, Probe, Records, Run
 from .setup import Setup
 
@@ -197,7 +198,8 @@ class Sampler:
         """Allocates operands, makes the first call into the library, and reads the probes undisturbed by it."""
         self.backend.allocate(buffers_of(jobs, self._seed))
         smallest = min(jobs, key=lambda job: job.flops)
-        warm_up: list[Operation] = [*smallest.preamble, Run(smallest.calls[0].entry(0))]
+        first = smallest.calls[0]
+        warm_up: list[Operation] = [*smallest.preamble, first if isinstance(first, Nest) else Run(first.entry(0))]
         probes: list[Operation] = [Probe()] * CALIBRATION_PROBES
         try:
             records = self.backend.run([*warm_up, *probes])

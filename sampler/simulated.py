@@ -31,6 +31,7 @@ from .counters import SOFTWARE, Counters, refusal
 from .errors import UsageError
 from .expression import parse
 from .kernel import Kernel, flop_factor
+from .nest import Nest, times
 from .program import Buffer, Operation, Records, lanes_of, unrolled
 from .raw import Shape
 from .setup import Cache, Library, Machine, Setup
@@ -195,6 +196,9 @@ class SimulatedBackend:
                 self.check(operation)
                 row = _Row(self.now, seconds=max(sum(map(self._call_seconds, lane)) for lane in lanes))
                 self._pass(row.seconds)
+            case Nest():
+                row = _Row(self.now, seconds=self._nest_seconds(operation))
+                self._pass(row.seconds)
             case program.Probe(gap) if self.now - self._last_probe >= gap:
                 row = self._probe()
                 self._last_probe = self.now
@@ -286,6 +290,13 @@ class SimulatedBackend:
         if disturbances.migrations and self._random.random() < disturbances.migrations:
             self._cpu = (self._cpu + 1) % CPUS
         return seconds
+
+    def _nest_seconds(self, nest: Nest) -> float:
+        """All calls of a nest, warm: each time as that of one call, disturbed alike."""
+        steps = list(nest.steps())
+        seconds = sum(times(loops) * self.warm_seconds(step.call) for loops, step in steps)
+        first = steps[0][1].call
+        return float(seconds * self._call_seconds(first) / max(self.warm_seconds(first), CALL_SECONDS))
 
     @property
     def _slowness(self) -> float:

@@ -2,6 +2,7 @@
  *
  * run.c       bc_run: a program of operations, start to end
  * dispatch.c  bc_call: one routine, by pointers to its arguments
+ * nest.c      nested loops around calls
  * region.c    bc_team, bc_region: several calls at once, on pinned threads
  * counters.c  bc_counters_open, bc_counters_read, bc_counters_share: events of the processor and the kernel
  * clock.c     bc_now, bc_ticks_per_second, bc_clock_name, bc_cpu, bc_nothing
@@ -23,6 +24,9 @@ enum {
     BC_PROBE = 5,      /* read the probes and the counts of preemptions and page faults */
     BC_REGION = 6,     /* run the next `amount` members at once, each in its lane, between two time stamps */
     BC_MEMBER = 7,     /* a call of the region before it */
+    BC_NEST = 8,       /* run the next `amount` rows, loops and steps, between two time stamps */
+    BC_LOOP = 9,       /* of a nest: run the next `amount` rows `columns` times */
+    BC_STEP = 10,      /* of a nest: call the routine */
 };
 
 enum {
@@ -56,7 +60,9 @@ enum { BC_MAX_WORDS = 40, BC_MAX_LANES = 256, BC_MAX_COUNTERS = 16 };
 typedef struct {
     int32_t kind;
     /* Calls: pointers to the arguments, then the hidden lengths of the character arguments;
-     * room for the next multiple of four words. */
+     * room for the next multiple of four words. A step has two more words, the places of 0 and 1.
+     * Loops: moves, three words each: the index of a step among the nest's rows (from 1), that of a
+     * word of its call (or -1: its result), and by how many bytes each iteration moves it. */
     int32_t word_count;
     const uintptr_t *words;
     void *routine;
@@ -70,8 +76,13 @@ typedef struct {
     int64_t column_bytes;
     int64_t columns;
     int64_t stride_bytes;
-    /* Probe: skipped when the last one ended less than so many ticks ago. Region: number of members. */
+    /* Probe: skipped when the last one ended less than so many ticks ago. Region: number of members.
+     * Nest, loop: number of rows. */
     int64_t amount;
+    int32_t adds;   /* loop: its iterations add to one result, which is new at the first of them */
+    int32_t beta;   /* step: the word that points to 0 while the result is new, then to 1; -1: none */
+    int32_t hidden; /* step: a function that returns its value through its first argument */
+    int32_t unused;
 } bc_operation;
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* What LAPACK and libflame do in loops of their own, with Fortran's interface: for each type of numbers, and
+/* What LAPACK and libflame, and tensor contractions, do in loops of their own, with Fortran's interface: for each type of numbers, and
  * for integers of 32 and 64 bits. */
 #include <complex.h>
 #include <stdlib.h>
@@ -36,6 +36,32 @@
         }                                                                                                  \
     }
 
+/* A := 0, A of m x n. */
+#define ZERO(name, number, integer)                                                                        \
+    static void name(const integer *m, const integer *n, number *a, const integer *lda) {                 \
+        for (integer j = 0; j < *n; j++) {                                                                 \
+            memset(a + j * *lda, 0, (size_t)*m * sizeof(number));                                          \
+        }                                                                                                  \
+    }
+
+/* B := A^T, A of m x n: tile by tile, so that both stay in the cache. */
+enum { TILE = 16 };
+#define TRANSPOSE(name, number, integer)                                                                   \
+    static void name(const integer *m, const integer *n, const number *a, const integer *lda, number *b,  \
+                     const integer *ldb) {                                                                 \
+        for (integer i0 = 0; i0 < *m; i0 += TILE) {                                                        \
+            const integer i1 = i0 + TILE < *m ? i0 + TILE : *m;                                            \
+            for (integer j0 = 0; j0 < *n; j0 += TILE) {                                                    \
+                const integer j1 = j0 + TILE < *n ? j0 + TILE : *n;                                        \
+                for (integer i = i0; i < i1; i++) {                                                        \
+                    for (integer j = j0; j < j1; j++) {                                                    \
+                        b[j + i * *ldb] = a[i + j * *lda];                                                 \
+                    }                                                                                      \
+                }                                                                                          \
+            }                                                                                              \
+        }                                                                                                  \
+    }
+
 /* ipiv := ipiv + k. */
 #define SHIFT(name, integer)                                                                               \
     static void name(const integer *n, const integer *k, integer *ipiv) {                                 \
@@ -54,6 +80,14 @@
     GETF2NP(dgetf2np_##bits, double, integer)                                                              \
     GETF2NP(cgetf2np_##bits, float complex, integer)                                                       \
     GETF2NP(zgetf2np_##bits, double complex, integer)                                                      \
+    ZERO(szero_##bits, float, integer)                                                                     \
+    ZERO(dzero_##bits, double, integer)                                                                    \
+    ZERO(czero_##bits, float complex, integer)                                                             \
+    ZERO(zzero_##bits, double complex, integer)                                                            \
+    TRANSPOSE(stranspose_##bits, float, integer)                                                           \
+    TRANSPOSE(dtranspose_##bits, double, integer)                                                          \
+    TRANSPOSE(ctranspose_##bits, float complex, integer)                                                   \
+    TRANSPOSE(ztranspose_##bits, double complex, integer)                                                  \
     SHIFT(shift_##bits, integer)
 
 ALL(int32_t, 32)
@@ -68,6 +102,8 @@ static const struct {
 } LOOPS[] = {
     ENTRY(ssubt),    ENTRY(dsubt),    ENTRY(csubt),    ENTRY(zsubt),
     ENTRY(sgetf2np), ENTRY(dgetf2np), ENTRY(cgetf2np), ENTRY(zgetf2np),
+    ENTRY(szero),      ENTRY(dzero),      ENTRY(czero),      ENTRY(zzero),
+    ENTRY(stranspose), ENTRY(dtranspose), ENTRY(ctranspose), ENTRY(ztranspose),
     SHIFT_ENTRY(s),  SHIFT_ENTRY(d),  SHIFT_ENTRY(c),  SHIFT_ENTRY(z),
 };
 

@@ -1,5 +1,6 @@
 #include "clock.h"
 #include "dispatch.h"
+#include "nest.h"
 #include "region.h"
 
 static int64_t timed_call(const bc_operation *operation) {
@@ -21,13 +22,16 @@ static int64_t timed_call(const bc_operation *operation) {
 static int check(const bc_operation *operations, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         const bc_operation *operation = &operations[i];
-        if (operation->kind < BC_CALL || operation->kind > BC_MEMBER) {
+        if (operation->kind < BC_CALL || operation->kind > BC_STEP) {
             return BC_UNKNOWN_OPERATION;
         }
         if (operation->kind == BC_REGION && operation->amount > count - 1 - i) {
             return BC_UNKNOWN_OPERATION;
         }
-        if (operation->word_count > BC_MAX_WORDS) {
+        if (operation->kind == BC_NEST && !nest_is_sound(operation, count - 1 - i)) {
+            return BC_UNKNOWN_OPERATION;
+        }
+        if (operation->word_count > BC_MAX_WORDS && operation->kind != BC_LOOP) {
             return BC_TOO_MANY_WORDS;
         }
         if (operation->kind == BC_MEMBER && operation->lane >= bc_team_size()) {
@@ -52,7 +56,8 @@ static int run_one(const bc_operation *operation, bc_record *record, int64_t *la
     case BC_TOUCH: bc_touch(operation->target, bytes, columns, stride); break;
     case BC_FLUSH: return bc_flush(operation->target, bytes, columns, stride);
     case BC_REGION: record->ticks = timed_region(operation); break;
-    case BC_MEMBER: break; /* its region ran it */
+    case BC_NEST: record->ticks = timed_nest(operation); break;
+    case BC_MEMBER: case BC_LOOP: case BC_STEP: break; /* their region or nest ran them */
     default:
         if (record->start - *last_probe >= operation->amount) {
             probe(record);
@@ -75,7 +80,7 @@ static int run_counted(const bc_operation *operation, bc_record *record, int64_t
 }
 
 static int is_timed(const bc_operation *operation) {
-    return operation->kind == BC_TIMED_CALL || operation->kind == BC_REGION;
+    return operation->kind == BC_TIMED_CALL || operation->kind == BC_REGION || operation->kind == BC_NEST;
 }
 
 int bc_run(const bc_operation *operations, int64_t count, bc_record *records, int64_t *counters, int64_t *current) {

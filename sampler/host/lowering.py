@@ -4,7 +4,7 @@ Everything is vectorised over the entries of array-valued calls, and each operat
 however often programs repeat it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -15,7 +15,8 @@ from .. import program
 from ..call import Call, View
 from ..errors import LibraryError, UsageError
 from ..expression import parse
-from ..kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kind, Ld, Option, Scalar, Size, Work
+from ..kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kernel, Kind, Ld, Option, Scalar, Size, Work
+from ..nest import Loop, Nest, Step
 from ..program import Buffer, Operation
 from ..setup import Setup
 
@@ -26,10 +27,12 @@ OPERATION = np.dtype(
         *(("result", np.uint64), ("returns", np.int32), ("lane", np.int32)),
         *(("target", np.uint64), ("source", np.uint64)),
         *(("column_bytes", np.int64), ("columns", np.int64), ("stride_bytes", np.int64), ("amount", np.int64)),
+        *(("adds", np.int32), ("beta", np.int32), ("hidden", np.int32), ("unused", np.int32)),
     ]
 )
 KINDS = {program.Run: 0, program.Time: 1, program.Restore: 2, program.Touch: 3, program.Flush: 4, program.Probe: 5}
-REGION, MEMBER = 6, 7
+REGION, MEMBER, NEST, LOOP, STEP = 6, 7, 8, 9, 10
+RESULT = -1  # in a move, instead of the index of a word
 NUMBERS = {"s": 3, "d": 4, "c": 5, "z": 6}
 VOID, INT32, INT64 = 0, 1, 2
 MOST_WORDS = 40
@@ -145,8 +148,8 @@ class LoweredProgram:
     def placed(self, pool_address: int, words_address: int) -> tuple[Rows, Words]:
         """Rows and words for a pool and words at the given addresses."""
         rows = self.rows.copy()
-        calls = rows["routine"] != 0
-        rows["words"][calls] += np.uint64(words_address)
+        has_words = rows["word_count"] != 0
+        rows["words"][has_words] += np.uint64(words_address)
         return rows, self.words + self.pooled * np.uint64(pool_address)
 
     def source(self, index: int) -> Call | Operation:
@@ -231,6 +234,8 @@ class Lowering:
                 return _wordless(rows, operation)
             case program.Parallel(lanes):
                 return self._parallel(operation, lanes)
+            case Nest(body):
+                return self._nest(operation, body)
             case program.Repeat(body, count):
                 return self._repeat(body, count)
         raise UsageError(f"a program holds operations, got {operation!r}")
@@ -259,6 +264,59 @@ class Lowering:
         rows["amount"] = len(members)
         entries = max(member.rows.shape[0] for member in members)
         return _side_by_side([_wordless(rows, region), *members], entries)
+
+    def _nest(self, nest: Nest, body: tuple[Loop | Step, ...]) -> Lowered:
+        numbers = {id(row): number for number, row in enumerate(_in_order(body), 1)}
+        parts = [self._row_of_nest(row, numbers) for row in _in_order(body)]
+        rows = _rows(1, NEST)
+        rows["amount"] = len(parts)
+        return _side_by_side([_wordless(rows, nest), *parts], 1)
+
+    def _row_of_nest(self, row: Loop | Step, numbers: dict[int, int]) -> Lowered:
+        if isinstance(row, Step):
+            return self._step(row)
+        rows = _rows(1, LOOP)
+        rows["amount"] = sum(1 for _ in _in_order(row.body))
+        rows["columns"], rows["adds"] = row.count, row.adds
+        inside = [step for step in _in_order(row.body) if isinstance(step, Step)]
+        moves = [move for step in inside for move in self._moves(step, row.name, numbers[id(step)])]
+        rows["word_count"] = len(moves)
+        words = np.array(moves, dtype=np.int64).astype(np.uint64)
+        return Lowered(rows, words, np.zeros(len(words), dtype=np.bool_), (Nest(row.body),))
+
+    def _moves(self, step: Step, loop: str, number: int) -> list[int]:
+        """Number of the step, index of the word, and bytes, for all that moves with a loop."""
+        moves: list[int] = []
+        for argument, by in step.moves.items():
+            if elements := by.get(loop, 0):
+                data = next((d for d in step.call.kernel.data if d.name == argument), None)
+                item = self._item_bytes(data.kind if data else "element")
+                moves += [number, self._word_index(step.call.kernel, argument), elements * item]
+        return moves
+
+    def _word_index(self, kernel: Kernel, argument: str) -> int:
+        """The word that points to an operand or factor; RESULT for what a function returns."""
+        if kernel.returns is not None and argument == kernel.returns.name:
+            return RESULT
+        names = [a.name for a in kernel.arguments_for(self._setup.dtype)]
+        return names.index(argument) + (kernel.returns is not None and self._hides(kernel.returns))
+
+    def _step(self, step: Step) -> Lowered:
+        kernel, lowered = step.call.kernel, self._call(step.call, STEP)
+        rows, words, pooled = lowered.rows, lowered.words, lowered.pooled
+        rows["beta"] = self._word_index(kernel, "beta") if step.adds and "beta" in step.call.scalars else -1
+        if kernel.returns is not None and self._hides(kernel.returns):
+            rows["result"], rows["returns"] = words[0], self._numbers(kernel.returns)
+            rows["hidden"] = 1
+        for name, view in step.factors.items():
+            index, element = self._place(view)
+            word = self._word_index(kernel, name)
+            words[word] = self._addresses.buffer(index) + element * self._item_bytes("element")
+            pooled[word] = False
+        factors = [self._scalar(value, "element") for value in (0, 1)]
+        words = np.concatenate([words, np.array(factors, dtype=np.uint64)])
+        pooled = np.concatenate([pooled, np.ones(len(factors), dtype=np.bool_)])
+        return Lowered(rows, words, pooled, lowered.sources, lowered.infos)
 
     def _region_of_memory(self, operation: Operation, view: View) -> Lowered:
         index, element = self._place(view)
@@ -404,6 +462,14 @@ def item_bytes(kind: Kind, dtype: str, integer_bits: int) -> int:
         case "double":
             return 8
     return ITEM_BYTES[dtype]
+
+
+def _in_order(rows: Sequence[Loop | Step]) -> Iterator[Loop | Step]:
+    """The rows of a nest, each loop before its body."""
+    for row in rows:
+        yield row
+        if isinstance(row, Loop):
+            yield from _in_order(row.body)
 
 
 def _integer(argument: Any, views: dict[str, View], values: dict[str, Any]) -> Any:

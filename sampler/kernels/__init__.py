@@ -9,7 +9,7 @@ lu           getf2 getrf2 getrf laswp getrs gesv
 qr           geqr2 geqrf geqrt2 geqrt larft larfb orgqr ormqr
 reduction    sytd2 sytrd latrd gebd2 gebrd labrd gehd2 gehrd
 auxiliary    lacpy laset lange
-loops        subt shift getf2np: loops of LAPACK's and libflame's own, compiled with the engine
+loops        subt shift getf2np zero transpose: loops of our own, compiled with the engine
 
 A kernel's flops are the minimal count of its real algorithm in the case that computes most: general
 alpha and beta are not counted, nor is a unit diagonal spared. Comparisons and copies are no flops.

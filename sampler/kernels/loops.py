@@ -1,4 +1,4 @@
-"""What LAPACK and libflame do in loops of their own, compiled with the engine: no library has these routines."""
+"""What LAPACK, libflame and contractions do in loops of their own, compiled with the engine: no library has them."""
 
 from ..kernel import Kernel, Size
 from .arguments import M, N, column, matrix
@@ -38,5 +38,27 @@ GETF2NP = Kernel(
     flops="n * (n - 1) * (4 * n + 1) / 6",
     words="2 * n ** 2",
     names=_names("getf2np"),
+    own=True,
+)
+
+# A := 0
+ZERO = Kernel(
+    "zero",
+    types="sdcz",
+    arguments=(M, N, *matrix("A", "out", "m", "n")),
+    flops="0",
+    words="m * n",
+    names=_names("zero"),
+    own=True,
+)
+
+# B := A^T
+TRANSPOSE = Kernel(
+    "transpose",
+    types="sdcz",
+    arguments=(M, N, *matrix("A", "in", "m", "n"), *matrix("B", "out", "n", "m")),
+    flops="0",
+    words="2 * m * n",
+    names=_names("transpose"),
     own=True,
 )

@@ -25,7 +25,7 @@ LASWP = Kernel(
         *(column("ipiv", "in", "k2", "pivots", "integer"), Option("incx", (1, -1))),
     ),
     flops="0",
-    words="2 * k2 * n",
+    words="2 * min(m, 2 * k2) * n",
     requires=("k2 <= m",),
     implied=("m",),
 )

@@ -141,4 +141,5 @@ class Waiting:
         views: Mapping[int, View] = {id(view): apart(name, view) for name, view in call.views.items()}
         job = job_of(replace(call, values=tuple(views.get(id(value), value) for value in call.values)), FRESH)
         before = (Probe(PROBE_GAP_SECONDS), *job.preamble)
-        return Steps((*before, self._act((job.calls,)), *job.postamble), len(before))
+        moving = tuple(call for call in job.calls if isinstance(call, Call))
+        return Steps((*before, self._act((moving,)), *job.postamble), len(before))

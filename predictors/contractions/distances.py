@@ -1,0 +1,120 @@
+"""Access distances: how much memory was accessed since an operand was (dissertation, section 23.3).
+
+The nest is walked backwards from a step. Where the operand does not move with the loop around it, it
+was accessed in that loop's previous iteration, and the walk ends. Where it moves, everything that the
+loop accesses in all its iterations lies between, and the walk goes on outside. At the root the
+previous run of the whole nest is assumed to come right before.
+
+A loop may be in its first iteration: then its previous one is that of the loop around it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from blascast.sampler.call import View
+from blascast.sampler.nest import Loop, Nest, Row, Step
+
+from .footprints import Region, volume
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operand:
+    """An operand of a step.
+
+    Parameters
+    ----------
+    name : str
+        Of the kernel's argument.
+    view : View
+    moves : mapping
+        By loop, elements.
+    """
+
+    name: str
+    view: View
+    moves: dict[str, int]
+
+    def region(self, item_bytes: int, loops: Sequence[Loop] = ()) -> Region:
+        """What it refers to, swept by loops."""
+        sweeps = [(loop.count, abs(self.moves[loop.name])) for loop in loops if self.moves.get(loop.name)]
+        return Region.of(self.view, item_bytes).swept(sweeps)
+
+
+def operands_of(step: Step) -> tuple[Operand, ...]:
+    """The operands of a step, in the kernel's order."""
+    return tuple(Operand(name, view, dict(step.moves.get(name, {}))) for name, view in step.call.views.items())
+
+
+class Walk:
+    """Walks a nest backwards from one of its steps.
+
+    Parameters
+    ----------
+    nest : Nest
+    step : Step
+    item_bytes : int
+    """
+
+    def __init__(self, nest: Nest, step: Step, item_bytes: int) -> None:
+        self._item_bytes = item_bytes
+        self._path = _path(nest.body, step)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Around the step, innermost first."""
+        return tuple(loop for _, _, loop in self._path if loop is not None)
+
+    def distance(self, operand: Operand, first: frozenset[str] = frozenset()) -> int:
+        """Bytes accessed since an operand of the step was.
+
+        Parameters
+        ----------
+        operand : Operand
+        first : set of str
+            The loops that are in their first iteration.
+        """
+        between: list[Region] = []
+        for rows, place, loop in self._path:
+            for row in reversed(rows[:place]):
+                if any(other.view.buffer == operand.view.buffer for _, other in _accesses(row)):
+                    return volume(between)
+                between += self._regions((row,))
+            if loop is not None and (operand.moves.get(loop.name) or loop.name in first):
+                between = self._regions(loop.body, (loop,))
+                continue
+            return volume([*between, *self._regions(rows[place + 1 :])])
+        raise AssertionError("the outermost rows are in no loop")
+
+    def _regions(self, rows: Sequence[Row], loops: tuple[Loop, ...] = ()) -> list[Region]:
+        """What rows access, swept by their own loops and the given ones."""
+        return [
+            operand.region(self._item_bytes, (*loops, *inside)) for row in rows for inside, operand in _accesses(row)
+        ]
+
+
+def _accesses(row: Row, loops: tuple[Loop, ...] = ()) -> Iterator[tuple[tuple[Loop, ...], Operand]]:
+    """The operands of all steps in a row, with the loops inside it that are around them."""
+    if isinstance(row, Step):
+        for operand in operands_of(row):
+            yield loops, operand
+    else:
+        for inner in row.body:
+            yield from _accesses(inner, (*loops, row))
+
+
+def _path(rows: tuple[Row, ...], step: Step) -> list[tuple[tuple[Row, ...], int, Loop | None]]:
+    """From a step outwards: the rows that it, or the loop around it, stands among, its place, and their loop."""
+    found = _descend(rows, step, None)
+    assert found is not None
+    return found
+
+
+def _descend(
+    rows: tuple[Row, ...], step: Step, loop: Loop | None
+) -> list[tuple[tuple[Row, ...], int, Loop | None]] | None:
+    for place, row in enumerate(rows):
+        if row is step:
+            return [(rows, place, loop)]
+        if isinstance(row, Loop) and (inside := _descend(row.body, step, row)) is not None:
+            return [*inside, (rows, place, loop)]
+    return None

@@ -1,0 +1,113 @@
+"""Measures micro-benchmarks, each once: what the store has is not measured again."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from blascast.models.generation.keeping import measure_and_keep
+from blascast.models.kept.store import Store
+from blascast.models.piecewise import ModelKey
+from blascast.models.summary import summarize
+from blascast.sampler.batch.repetitions import Repetitions
+from blascast.sampler.batch.sample import Batch, State
+from blascast.sampler.job import job_of
+from blascast.sampler.sampler import OnProgress, Sampler, no_progress
+
+from ..prediction import Times
+from .benchmarks import Benchmark
+
+KEPT_AS = "micro-benchmark"
+REPETITIONS = Repetitions(5, 25, 0.03)
+LEAST_SAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a micro-benchmark takes.
+
+    Parameters
+    ----------
+    times : Times
+    error : float
+        Standard error of the median, seconds.
+    """
+
+    times: Times
+    error: float
+
+
+class Measurer:
+    """Times micro-benchmarks of one setup.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    store : Store
+    on_progress : callable
+
+    Attributes
+    ----------
+    batches : list of Batch
+        What was measured.
+    """
+
+    def __init__(self, sampler: Sampler, store: Store, on_progress: OnProgress = no_progress) -> None:
+        self._sampler, self._store, self._on_progress = sampler, store, on_progress
+        self._known: dict[str, Timing] = {}
+        self._state: State | None = None
+        self.batches: list[Batch] = []
+
+    @property
+    def state(self) -> State:
+        """The state of the core that the times are of."""
+        return self._state or "free"
+
+    def timings(self, benchmarks: Iterable[Benchmark], label: str = "timing calls") -> Mapping[str, Timing]:
+        """The timings of benchmarks, and all that are known, by key; those that are new are measured, interleaved.
+
+        Raises
+        ------
+        KernelFailed
+            If a routine fails.
+        StoreError
+            If the store fails.
+        """
+        new = {benchmark.key: benchmark for benchmark in benchmarks if benchmark.key not in self._known}
+        for key in list(new):
+            if stored := self._stored(new[key]):
+                self._known[key] = stored
+                del new[key]
+        if new:
+            batch = measure_and_keep(
+                self._sampler,
+                self._store,
+                [job_of(benchmark.call, benchmark.precondition) for benchmark in new.values()],
+                [REPETITIONS] * len(new),
+                [(_name(benchmark), ()) for benchmark in new.values()],
+                precondition=KEPT_AS,
+                state=self._state,
+                label=label,
+                on_progress=self._on_progress,
+            )
+            self._state = self._state or batch.state
+            self.batches.append(batch)
+            for key, measurement in zip(new, batch.measurements, strict=True):
+                self._known[key] = timing_of(measurement.seconds)
+        return self._known
+
+    def _stored(self, benchmark: Benchmark) -> Timing | None:
+        samples = self._store.load_samples(self._sampler.setup, _name(benchmark), self._state or "free", KEPT_AS)
+        seconds = np.array([sample.seconds for own in samples.values() for sample in own])
+        return timing_of(seconds) if len(seconds) >= LEAST_SAMPLES else None
+
+
+def timing_of(seconds: "np.typing.NDArray[np.float64]") -> Timing:
+    """From samples; the error of the median is that of normal scatter, by the quartiles."""
+    low, high = np.quantile(seconds, [0.25, 0.75])
+    return Timing(Times.of(summarize(seconds)), float(1.2533 * (high - low) / 1.349 / np.sqrt(len(seconds))))
+
+
+def _name(benchmark: Benchmark) -> ModelKey:
+    """How its samples are named in the store."""
+    return ModelKey(benchmark.call.kernel.name, benchmark.key, 0)
