@@ -73,6 +73,11 @@ class Nest:
         return float(sum(step.call.flops * times(loops) for loops, step in self.steps()))
 
     @property
+    def rows(self) -> int:
+        """How many loops and steps it has."""
+        return _count(self.body)
+
+    @property
     def call_count(self) -> int:
         """How many calls it makes."""
         return sum(times(loops) for loops, _ in self.steps())
@@ -89,6 +94,10 @@ def times(loops: tuple[Loop, ...]) -> int:
     for loop in loops:
         product *= loop.count
     return product
+
+
+def _count(rows: tuple[Row, ...]) -> int:
+    return sum(1 + _count(row.body) if isinstance(row, Loop) else 1 for row in rows)
 
 
 def _steps(rows: tuple[Row, ...], loops: tuple[Loop, ...]) -> Iterator[tuple[tuple[Loop, ...], Step]]:

@@ -162,6 +162,18 @@ def entries_of(operation: Operation) -> int:
     return max((1 if isinstance(extent, int) else int(np.size(extent)) for extent in extents), default=1)
 
 
+def records_of(operation: Operation) -> int:
+    """How many records a scalar operation has: a region one more than calls, a nest one more than loops and steps."""
+    match operation:
+        case Parallel():
+            return 1 + len(calls_of(operation))
+        case Nest():
+            return 1 + operation.rows
+        case Repeat(body, count):
+            return count * sum(map(records_of, body))
+    return 1
+
+
 def entry_of(operation: Operation, index: int) -> Operation:
     """One of the operations that an array-valued one stands for."""
     match operation:
@@ -197,7 +209,8 @@ class Records:
     """What a program reported, one entry an operation; -1 where an operation reports nothing.
 
     Array-valued operations and repetitions have an entry for each that they stand for; a parallel
-    region has one, and one that reports nothing for each of its calls.
+    region has one, and one that reports nothing for each of its calls; a nest one, and one that reports
+    nothing for each of its loops and steps.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from .errors import UsageError
 from .failure import KernelFailed
 from .job import Job, buffers_of
 from .nest import Nest
-from .program import Operation, Probe, Records, Run
+from .program import Operation, Probe, Records, Run, records_of
 from .setup import Setup
 
 # Half-width of levels that are told apart; on bare metal they were seen 1.4 to 3.9 % apart.
@@ -218,9 +218,9 @@ class Sampler:
         chunk = queue.next_chunk()
         repetitions = [queue.begin(index) for index in chunk]
         operations = [operation for repetition in repetitions for operation in repetition]
-        lengths = [len(repetition) for repetition in repetitions]
+        lengths = [sum(map(records_of, repetition)) for repetition in repetitions]
         if self._journal:
-            self._journal.begin(chunk, lengths, self.backend.raw_shape(len(operations)))
+            self._journal.begin(chunk, lengths, self.backend.raw_shape(sum(lengths)))
         try:
             records = self.backend.run(operations, self._journal.left_in if self._journal else None)
         except KernelFailed as failure:

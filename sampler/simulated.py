@@ -176,8 +176,7 @@ class SimulatedBackend:
         for operation in unrolled(operations):
             self._pass(0.0)
             rows.append(self._run_one(operation))
-            if isinstance(operation, program.Parallel):
-                rows += [_Row(self.now)] * sum(map(len, operation.lanes))
+            rows += [_Row(self.now)] * (program.records_of(operation) - 1)
         counted = np.zeros((len(rows), len(self._counters.events)), dtype=np.int64)
         columns = np.array(rows, dtype=np.float64).reshape(-1, 8).T
         start, seconds, branch, clock, halt = columns[:5]
