@@ -5,6 +5,7 @@
     >>> best = ranking.to_frame().iloc[0]
 
 rank, predict, blocksize   answer questions; what is missing is measured and kept
+rank_contraction           ranks the algorithms of a tensor contraction; contract runs the fastest, plan returns it
 accuracy                   holds predictions against measurements
 export_blocksizes          writes block sizes for LAPACK
 list_models, show_model, compare_models, export_models, import_models, remove_models
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
 
     from .answers.accuracy import accuracy
     from .answers.blocksizes import blocksize
+    from .answers.contraction import rank_contraction
     from .answers.prediction import predict
     from .answers.ranking import rank
     from .answers.tuning import export_blocksizes
     from .building import build
     from .checking import verify_models
+    from .contracting import contract, plan
     from .estimating import estimate
     from .examination import doctor
     from .inventory import describe_library, libraries
@@ -49,6 +52,7 @@ __all__ = [
     "blocksize",
     "build",
     "compare_models",
+    "contract",
     "describe_library",
     "doctor",
     "estimate",
@@ -58,9 +62,11 @@ __all__ = [
     "libraries",
     "list_models",
     "pieces",
+    "plan",
     "predict",
     "preset",
     "rank",
+    "rank_contraction",
     "remove_models",
     "sample",
     "show_model",
@@ -70,6 +76,9 @@ __all__ = [
 
 _HOMES = {
     "rank": ".answers.ranking",
+    "rank_contraction": ".answers.contraction",
+    "contract": ".contracting",
+    "plan": ".contracting",
     "predict": ".answers.prediction",
     "blocksize": ".answers.blocksizes",
     "accuracy": ".answers.accuracy",

@@ -1,6 +1,5 @@
 """A session: back end, store and builder, opened for one question."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from blascast.models.sampling import model_ld
 from blascast.predictors.configurations import Configuration, Problem, check_memory
 from blascast.predictors.verification import REPETITIONS, Verified, verify
 from blascast.sampler.backends import open_backend
-from blascast.sampler.batch.sample import State
+from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.call import View, bind
 from blascast.sampler.job import warm_job
 from blascast.sampler.kernel import flop_factor
@@ -136,21 +135,28 @@ class Session(Source):
     def _models(self, needs: Sequence[Need], judge: Judge | None) -> Mapping[ModelKey, Model]:
         builder = ModelBuilder(self.sampler, self.store, self.parameters, self.on_progress)
         models = builder.provide(needs, judge)
-        for batch in builder.batches:
-            self.tally = self.tally.plus(batch)
+        self.account(builder.batches)
         self.tally = replace(self.tally, stopped=builder.stopped)
-        self.spent = replace(self.spent, sampling=self.spent.sampling + sum(batch.seconds for batch in builder.batches))
         self.origin = self.origin.of(models.values())
         return models
 
+    def account(self, batches: Sequence[Batch]) -> None:
+        """Notes what was sampled."""
+        for batch in batches:
+            self.tally = self.tally.plus(batch)
+        self.spent = replace(self.spent, sampling=self.spent.sampling + sum(batch.seconds for batch in batches))
+
+    def account_verification(self, batch: Batch) -> None:
+        """Notes what was measured to verify."""
+        self.spent = replace(self.spent, verification=self.spent.verification + batch.seconds)
+        self.tally = self.tally.plus(batch)
+        if self.noise_floor is None:
+            self.store.note_facts(self.setup, **facts_of(batch))
+
     def verify(self, configurations: Sequence[Configuration], state: State, repetitions: int = REPETITIONS) -> Verified:
         """Measures configurations, interleaved."""
-        began = time.perf_counter()
         verified = verify(
             self.sampler, configurations, state=state, repetitions=repetitions, on_progress=self.on_progress
         )
-        self.spent = replace(self.spent, verification=self.spent.verification + time.perf_counter() - began)
-        self.tally = self.tally.plus(verified.batch)
-        if self.noise_floor is None:
-            self.store.note_facts(self.setup, **facts_of(verified.batch))
+        self.account_verification(verified.batch)
         return verified

@@ -139,10 +139,11 @@ def prepare(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
         If an operand is named that the call has not.
     """
     restore = tuple(Restore(view) for view in call.overwritten)
-    return (*restore, Run(call), *restore, *_arrange(call, precondition))
+    return (*restore, Run(call), *restore, *arrange(call, precondition))
 
 
-def _arrange(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
+def arrange(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
+    """The operations that bring a call's operands from where the call just left them into the precondition."""
     match precondition:
         case Cold():
             return tuple(Flush(view) for view in call.views.values())

@@ -16,6 +16,7 @@ from blascast.sampler.errors import BlascastError, UsageError
 
 from .accuracy import accuracy
 from .blocksize import blocksize
+from .contract import contract
 from .doctor import doctor
 from .export import export
 from .libraries import libraries
@@ -43,7 +44,7 @@ def cli() -> None:
     """
 
 
-for _verb in (doctor, libraries, rank, predict, blocksize, accuracy, export, models, sample):
+for _verb in (doctor, libraries, rank, predict, blocksize, accuracy, contract, export, models, sample):
     cli.add_command(_verb)
 
 

@@ -15,7 +15,9 @@ from itertools import product
 from math import prod
 from typing import Literal, TypeAlias, get_args
 
-from blascast.sampler.call import Call, View
+from blascast.sampler.call import Call, View, bind
+from blascast.sampler.expression import parse
+from blascast.sampler.kernel import Data
 from blascast.sampler.nest import Loop, Nest, Step, times
 from blascast.sampler.precondition import WARM, Access, Foreign, Precondition, Touched
 from blascast.sampler.setup import Cache
@@ -29,8 +31,10 @@ LAST: Stage = "first"
 LEAST_DISTANCE = 4096  # bytes: nearer operands are in the first cache
 SIGNIFICANT_SHARE = 0.05  # of all calls: first iterations of outer loops that are fewer are not told apart
 BEYOND_LAST_CACHE = 1.25  # of its size: what was accessed longer ago is in no cache
-LARGEST_STRIDE = 1 << 14  # elements: larger ones are shortened, as memory of such a span need not be there
-_KEPT = 1 << 13  # elements by which strides may be shortened: places in cache sets and pages stay
+LARGEST_STRIDE = 1 << 12  # elements: larger ones are shortened, as memory of such a span need not be there
+MOST_WORK = 1e8  # flops or bytes of a call that is timed: some milliseconds
+MOST_MEMORY = 1e8  # bytes from the first to the last entry of an operand of such a call
+_KEPT = 1 << 11  # elements by which strides may be shortened: places in cache sets and pages stay
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,9 +110,10 @@ class _Machine:
 
 def _of_step(nest: Nest, loops: tuple[Loop, ...], step: Step, machine: _Machine, stage: int) -> Iterator[Occurrence]:
     """The occurrences of one step, by which loops are in their first iteration, and whether prefetching fails."""
-    calls, walk, operands = float(times(loops)), Walk(nest, step, machine.item_bytes), operands_of(step)
+    call, factor = representative(step.call, machine.item_bytes)
+    calls, walk, operands = factor * times(loops), Walk(nest, step, machine.item_bytes), operands_of(step)
     if stage < STAGES.index("distances"):
-        yield Occurrence(_benchmark(step.call, WARM), calls)
+        yield Occurrence(_benchmark(call, WARM), calls)
         return
     inner = loops[-1] if loops else None
     apart = [loop for loop in loops if loop is inner or 1 / loop.count > SIGNIFICANT_SHARE]
@@ -118,15 +123,53 @@ def _of_step(nest: Nest, loops: tuple[Loop, ...], step: Step, machine: _Machine,
         share = prod(1 / loop.count if loop.name in first else 1 - 1 / loop.count for loop in apart)
         distances = {operand.name: walk.distance(operand, first) for operand in operands}
         if inner is None or inner.name in first or inner.count == 1 or stage < STAGES.index("prefetching"):
-            yield Occurrence(_prepared(step.call, operands, distances, (), machine), calls * share)
+            yield Occurrence(_prepared(call, operands, distances, (), machine), calls * share)
             continue
         prefetched = [o for o in operands if prefetch_of(o, inner.name, machine.item_bytes) != "none"]
         shared = [o for o in operands if prefetch_of(o, inner.name, machine.item_bytes) == "shared lines"]
         failing = failing_share(shared, inner.name, machine.item_bytes) if stage >= STAGES.index("failures") else 0.0
-        yield Occurrence(_prepared(step.call, operands, distances, prefetched, machine), calls * share * (1 - failing))
+        yield Occurrence(_prepared(call, operands, distances, prefetched, machine), calls * share * (1 - failing))
         if failing:
             others = [o for o in prefetched if o not in shared]
-            yield Occurrence(_prepared(step.call, operands, distances, others, machine), calls * share * failing)
+            yield Occurrence(_prepared(call, operands, distances, others, machine), calls * share * failing)
+
+
+def representative(call: Call, item_bytes: int) -> tuple[Call, float]:
+    """A call that takes not too long, and how many of it take as long as the given one.
+
+    Where a call is a large part of a contraction, or all of it, its largest sizes are halved until it
+    would take some milliseconds and its operands span some megabytes: run times of large kernels are in
+    proportion to their work.
+    """
+    work, smaller = _work(call, item_bytes), call
+    while _work(smaller, item_bytes) > MOST_WORK or _span(smaller) * item_bytes > MOST_MEMORY:
+        name, size = max(smaller.sizes.items(), key=lambda item: item[1])
+        smaller = _resized(smaller, {**smaller.sizes, name: -(-size // 2)})
+    return smaller, work / _work(smaller, item_bytes)
+
+
+def _work(call: Call, item_bytes: int) -> float:
+    """Flops, or bytes where those are more than a flop each."""
+    return max(float(call.flops), float(call.kernel.byte_count({**call.flags, **call.sizes}, "s")) * item_bytes / 4)
+
+
+def _span(call: Call) -> int:
+    """Elements from the first to the last of the widest operand."""
+    return max((int(view.columns) - 1) * _own_view("", view).ld + int(view.rows) for view in call.views.values())
+
+
+def _resized(call: Call, sizes: dict[str, int]) -> Call:
+    """The call with other sizes, on parts of its operands."""
+    values: list[object] = []
+    named = {**call.flags, **sizes}
+    for argument, value in zip(call.kernel.bound, call.values, strict=True):
+        if isinstance(value, View) and isinstance(argument, Data):
+            rows, columns = (int(parse(text).evaluate(named)) for text in (argument.rows, argument.columns))
+            if argument.name in call.kernel.vectors and value.rows == 1 and value.columns != 1:
+                rows, columns = columns, rows
+            value = value.part(0, 0, rows, columns)
+        values.append(value)
+    return bind(call.kernel, *values)
 
 
 def _prepared(

@@ -11,7 +11,9 @@ from blascast.models.piecewise import ModelKey
 from blascast.models.summary import summarize
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, State
-from blascast.sampler.job import job_of
+from blascast.sampler.job import Job
+from blascast.sampler.precondition import arrange
+from blascast.sampler.program import Run
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from ..prediction import Times
@@ -20,6 +22,7 @@ from .benchmarks import Benchmark
 KEPT_AS = "micro-benchmark"
 REPETITIONS = Repetitions(5, 25, 0.03)
 LEAST_SAMPLES = 3
+LEAST_SECONDS = 1e-9  # of calls that take no longer than it takes to time them
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,9 @@ class Measurer:
             batch = measure_and_keep(
                 self._sampler,
                 self._store,
-                [job_of(benchmark.call, benchmark.precondition) for benchmark in new.values()],
+                [_job(benchmark) for benchmark in new.values()],
                 [REPETITIONS] * len(new),
-                [(_name(benchmark), ()) for benchmark in new.values()],
+                [(_name(benchmark), tuple(benchmark.call.sizes.values())) for benchmark in new.values()],
                 precondition=KEPT_AS,
                 state=self._state,
                 label=label,
@@ -104,8 +107,15 @@ class Measurer:
 
 def timing_of(seconds: "np.typing.NDArray[np.float64]") -> Timing:
     """From samples; the error of the median is that of normal scatter, by the quartiles."""
+    seconds = np.maximum(seconds, LEAST_SECONDS)
     low, high = np.quantile(seconds, [0.25, 0.75])
     return Timing(Times.of(summarize(seconds)), float(1.2533 * (high - low) / 1.349 / np.sqrt(len(seconds))))
+
+
+def _job(benchmark: Benchmark) -> Job:
+    """The call after itself and the accesses of its precondition; what it changes need not be restored."""
+    call = benchmark.call
+    return Job((Run(call), *arrange(call, benchmark.precondition)), (call,), precondition=KEPT_AS)
 
 
 def _name(benchmark: Benchmark) -> ModelKey:

@@ -59,7 +59,7 @@ def levels_of(values: npt.NDArray[np.float64], tolerance: float) -> tuple[Level,
             break
         centre = float(np.median(left[densest]))
         found.append(Level(centre, share))
-        left = left[np.abs(left / centre - 1) > 2 * tolerance]  # its tails are no levels of their own
+        left = left[np.abs(left - centre) > 2 * tolerance * centre]  # its tails are no levels of their own
     return tuple(found)
 
 

@@ -1,0 +1,218 @@
+"""Predictions of contractions: access distances, micro-benchmarks, rankings, and running the winner."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blascast
+from blascast.algorithms.contractions import Problem, candidates, parse_contraction
+from blascast.cli import run
+from blascast.predictors.contractions.benchmarks import MOST_WORK, STAGES, Stage, occurrences, representative
+from blascast.predictors.contractions.distances import Walk, operands_of
+from blascast.predictors.contractions.prefetching import failing_share, prefetch_of
+from blascast.sampler.call import View, bind
+from blascast.sampler.errors import UsageError
+from blascast.sampler.kernels import find_kernel
+from blascast.sampler.nest import Nest, Step
+from blascast.sampler.precondition import WARM
+from blascast.sampler.setup import Cache
+
+CACHES = (Cache(1, 32 << 10), Cache(2, 1 << 20), Cache(3, 32 << 20))
+EXAMPLE = {"a": 64, "b": 48, "c": 40, "i": 8}  # of abc=ai,ibc
+DOUBLE = 8
+
+
+def nest_named(name: str, text: str = "abc=ai,ibc", sizes: dict[str, int] = EXAMPLE) -> Nest:
+    contraction = parse_contraction(text)
+    problem = Problem.contiguous(contraction, {index: sizes[index] for index in contraction.indices})
+    (found,) = [c for c in candidates(problem, "d") if c.family == "loops" and c.name == name]
+    return found.nest("d").nest
+
+
+def kernel_step(nest: Nest) -> Step:
+    return max(nest.steps(), key=lambda pair: len(pair[0]))[1]
+
+
+# --- access distances: as in the examples of section 23.3
+
+
+def distances(name: str, first: frozenset[str] = frozenset()) -> dict[str, int]:
+    nest = nest_named(name)
+    step = kernel_step(nest)
+    walk = Walk(nest, step, DOUBLE)
+    return {operand.name: walk.distance(operand, first) for operand in operands_of(step)}
+
+
+def test_an_operand_that_stays_was_accessed_last() -> None:
+    """Case (a), in c-gemm: A does not depend on c."""
+    assert distances("c-gemm")["A"] == 0
+
+
+def test_an_operand_that_moves_was_accessed_a_loop_ago() -> None:
+    """Case (b), in ca-gemv: A[a,:] moves with a, and not with c: all a loop over a touches lies between."""
+    a, b, i = (EXAMPLE[index] for index in "abi")
+    found = distances("ca-gemv")
+    assert found["x"] == DOUBLE * (i * b + a * i + a * b)  # B[:,:,c], all of A, C[:,:,c]
+    assert found["A"] == 0
+
+
+def test_an_operand_of_all_loops_was_accessed_a_run_ago() -> None:
+    """Case (c), in c-gemm and ca-gemv: C moves with all loops, so a whole run lies between."""
+    a, b, c, i = (EXAMPLE[index] for index in "abci")
+    for name, operand in (("c-gemm", "C"), ("ca-gemv", "y")):
+        assert distances(name)[operand] == DOUBLE * (a * i + i * b * c + a * b * c)
+
+
+def test_in_a_first_iteration_what_stays_has_moved() -> None:
+    """In ca-gemv with a at its first, B[:,:,c] is another one than the iteration before had."""
+    a, b, c, i = (EXAMPLE[index] for index in "abci")
+    whole = DOUBLE * (a * i + i * b * c + a * b * c)
+    assert distances("ca-gemv", frozenset("a")) == {"A": whole, "x": DOUBLE * (i * b + a * i + a * b), "y": whole}
+
+
+def test_a_copy_is_what_was_accessed_last() -> None:
+    nest = nest_named("i'-gemv", "a=iaj,ji", {"a": 64, "i": 8, "j": 48})
+    step = kernel_step(nest)
+    (copied,) = [s for loops, s in nest.steps() if s.call.kernel.name == "gemv"]
+    walk = Walk(nest, copied, DOUBLE)
+    assert {operand.name: walk.distance(operand) for operand in operands_of(copied)}["A"] == 0
+    assert step.call.kernel.name == "copy"
+
+
+# --- prefetching: sections 23.4 and 23.5
+
+
+def test_what_is_prefetched() -> None:
+    step = kernel_step(nest_named("ca-gemv"))
+    kinds = {operand.name: prefetch_of(operand, "a", DOUBLE) for operand in operands_of(step)}
+    assert kinds == {"A": "none", "x": "shared lines", "y": "shared lines"}  # a is the first index of A and of C
+    assert failing_share(operands_of(step), "a", DOUBLE) == 1 / 8
+    step = kernel_step(nest_named("c-gemm"))
+    kinds = {operand.name: prefetch_of(operand, "c", DOUBLE) for operand in operands_of(step)}
+    assert kinds == {"A": "none", "B": "next", "C": "next"}  # slices that follow each other in memory
+
+
+# --- micro-benchmarks
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("name", ["c-gemm", "ca-gemv", "ci-ger", "bca-dot", "aci-axpy"])
+def test_occurrences_add_up_to_all_calls(name: str, stage: Stage) -> None:
+    nest = nest_named(name)
+    found = occurrences(nest, CACHES, DOUBLE, stage)
+    assert sum(occurrence.count for occurrence in found) == pytest.approx(nest.call_count)
+    if stage == "repeated":
+        assert all(occurrence.benchmark.precondition == WARM for occurrence in found)
+
+
+def test_failures_are_an_eighth_and_first_iterations_their_share() -> None:
+    nest = nest_named("ca-gemv")
+    calls = EXAMPLE["a"] * EXAMPLE["c"]
+    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, "failures"))
+    assert counts == pytest.approx([calls / 8, calls * 7 / 8])
+    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, "first"))
+    rest = calls * (1 - 1 / EXAMPLE["a"])
+    assert counts == pytest.approx(sorted([calls / EXAMPLE["a"], rest / 8, rest * 7 / 8]))
+
+
+def test_large_calls_are_timed_in_parts() -> None:
+    views = [View(name, 0, 0, 4000, 4000, 4000) for name in "ABC"]
+    call = bind(find_kernel("gemm"), "N", "N", 1, *views[:2], 0, views[2])
+    smaller, factor = representative(call, DOUBLE)
+    assert MOST_WORK / 2 < smaller.flops <= MOST_WORK
+    assert factor * smaller.flops == call.flops
+    assert representative(smaller, DOUBLE) == (smaller, 1.0)
+
+
+# --- rankings
+
+
+SIZES = {"a": 64, "b": 64, "c": 64, "i": 8}
+
+
+def test_a_ranking_on_the_simulated_machine(tmp_path: Path) -> None:
+    report = blascast.rank_contraction("ai,ibc->abc", SIZES, library="simulated", home=tmp_path, verify=True)
+    times = [row.estimate.seconds for row in report.rows]
+    assert times == sorted(times)
+    assert [row.tie_class for row in report.rows] == sorted(row.tie_class for row in report.rows)
+    assert len(report.rows) + len(report.others) == 41
+    assert min(other.seconds for other in report.others) > report.rows[0].estimate.seconds
+    assert sum(row.measured is not None for row in report.rows) == 5
+    assert "41 algorithms: 6 dot, 20 axpy, 7 gemv, 5 ger, 3 gemm." in str(report)
+    again = blascast.rank_contraction("abc=ai,ibc", SIZES, library="simulated", home=tmp_path)
+    assert [row.estimate.seconds for row in again.rows] == times, "what was timed is kept"
+    assert again.evidence.tally.accepted == 0
+
+
+def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["contract", "abc=ai,ibc", *(word for i, n in SIZES.items() for word in ("--size", f"{i}={n}"))]
+    assert run([*ask, "--library", "simulated", "--kernels", "gemm,ttgt", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["algorithm"] for row in answer["rows"]} == {"b-gemm", "c-gemm", "-gemm"}
+    assert answer["sizes"] == SIZES
+    assert run([*ask, "--library", "simulated", "--kernels", "gemm"]) == 0
+    assert "c-gemm" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("abc=ai --size a=3", "'abc=ai' is no contraction of two tensors"),
+        ("ab=ai,ib --size a=3", "the size of the index 'b' is missing"),
+        ("ab=ai,ib --size a", "--size must be INDEX=N, such as a=512, got 'a'"),
+        ("ab=ai,ib --size a=0 --size b=1 --size i=1", "the size of the index 'a' must be a positive"),
+        ("ab=ai,ib --size a=2 --size b=2 --size i=2 --kernels trsm", "unknown kernel of contractions 'trsm'"),
+        ("a=a,a --size a=2", "a=a,a has no algorithm with the kernels"),
+        ("ab=ai,ib --size a=9999999 --size b=9999999 --size i=2", "GB of memory are available"),
+    ],
+)
+def test_what_is_refused(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["contract", *arguments.split(), "--library", "simulated"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+# --- the winner is run
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_the_winner_equals_einsum(dtype: type, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    A = random.standard_normal((6, 5)).astype(dtype)
+    B = random.standard_normal((5, 4, 3)).astype(dtype)
+    wanted = np.einsum("ai,ibc->cab", A, B)
+    chosen = blascast.plan("ai,ibc->cab", A, B, home=tmp_path)
+    assert chosen.algorithm.split("-")[1] in ("dot", "axpy", "gemv", "ger", "gemm", "ttgt")
+    for left, right in ((A, B), (np.asfortranarray(A), np.asfortranarray(B)), (A[::-1], B[:, ::-1])):
+        found = blascast.contract("ai,ibc->cab", left, right, home=tmp_path)
+        np.testing.assert_allclose(found, np.einsum("ai,ibc->cab", left, right), rtol=1e-4)
+    out = np.zeros((3, 12, 8), dtype=dtype)[:, ::2, ::2]
+    assert blascast.contract("ai,ibc->cab", A, B, out, home=tmp_path) is out
+    np.testing.assert_allclose(out, wanted, rtol=1e-4)
+
+
+def test_arrays_that_are_refused(tmp_path: Path) -> None:
+    A, B = np.ones((2, 3)), np.ones((3, 4))
+    for arguments, message in [
+        ((np.ones((2, 3), dtype=int), np.ones((3, 4), dtype=int)), "arrays must be of float32, float64, complex64 or"),
+        ((np.array([["x"] * 3] * 2), B), "arrays must be of float32"),
+        ((A, np.ones((2, 4))), "the index 'i' has the size 3 in A and 2 in B"),
+        ((A, np.ones(3)), "B = ib has 2 dimensions, the array 1"),
+        ((np.ones((2, 0)), np.ones((0, 4))), "the index 'i' has the size 0: nothing is contracted"),
+        ((A, B, np.ones((2, 5))), r"out must have the shape \(2, 4\), got \(2, 5\)"),
+        ((A, B, np.ones((2, 4), dtype=np.float32)), "out must be an array of float64, got float32"),
+        ((A, B, [[0.0] * 4] * 2), "out must be an array of float64, got list"),
+        ((A, B, np.broadcast_to(np.ones(4), (2, 4))), "out cannot be written"),
+        ((A, B, np.ones((2, 4))[::-1]), "out must have positive strides of whole elements"),
+        ((np.ones((4, 4)), np.ones((4, 4)), None), None),
+    ]:
+        if message is None:
+            square = arguments[0]
+            with pytest.raises(UsageError, match="out shares memory with an operand"):
+                blascast.contract("ai,ib->ab", square, arguments[1], square, home=tmp_path)
+        else:
+            with pytest.raises(UsageError, match=message):
+                blascast.contract("ai,ib->ab", *arguments, home=tmp_path)  # type: ignore[arg-type]
