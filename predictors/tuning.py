@@ -47,19 +47,21 @@ def steps_of(curves: Sequence[Curve], usual: Sequence[int]) -> list[Step]:
     """
     steps: list[Step] = []
     begin = 0
-    common = _good(curves[0])
+    common = _good(curves[0], usual[0])
     for end in range(1, len(curves) + 1):
-        shared = common & _good(curves[end]) if end < len(curves) else set()
+        shared = common & _good(curves[end], usual[end]) if end < len(curves) else set()
         if not shared:
             steps.append(_step(curves[begin:end], usual[begin:end], common))
-            begin, shared = end, _good(curves[end]) if end < len(curves) else set()
+            begin, shared = end, _good(curves[end], usual[end]) if end < len(curves) else set()
         common = shared
     return steps
 
 
-def _good(curve: Curve) -> set[int]:
-    """The block sizes within 1 % of the best."""
-    return set(curve.b[curve.seconds <= (1 + PLATEAU) * curve.seconds[curve.best]].tolist())
+def _good(curve: Curve, own: int) -> set[int]:
+    """The block sizes within 1 % of the best; LAPACK's own too if both are unblocked."""
+    good = set(curve.b[curve.seconds <= (1 + PLATEAU) * curve.seconds[curve.best]].tolist())
+    n = curve.problem["n"]
+    return good | {own} if own >= n and n in good else good
 
 
 def _step(curves: Sequence[Curve], usual: Sequence[int], common: set[int]) -> Step:

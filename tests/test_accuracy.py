@@ -5,13 +5,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import blascast
 from blascast.algorithms import find_variant
-from blascast.answers.accuracy import AGAIN, MACRO, POOLED
+from blascast.answers.accuracy import AGAIN, MACRO, POOLED, verdicts
 from blascast.cli import run
 from blascast.predictors.accuracy.choices import best_found, kendall_tau, yield_of_choice
 from blascast.predictors.accuracy.comparison import compare, hodges_lehmann, holm
@@ -60,9 +61,10 @@ def test_comparisons() -> None:
     random = np.random.default_rng(2)
     small, large = 0.01 * random.standard_normal(200), 0.05 * random.standard_normal(200)
     found = compare(small, large)
-    assert found.better
+    assert found.p < 0.05
+    assert found.shift < 0
     assert found.shift == pytest.approx(-0.03, abs=0.01)
-    assert not compare(large, small).better
+    assert compare(large, small).shift > 0
     assert compare(small, small).p == 1
     assert hodges_lehmann(np.array([2.0])) == 2
     assert hodges_lehmann(random.standard_normal(5000) + 3) == pytest.approx(3, abs=0.1)
@@ -183,6 +185,19 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_measured(
     assert f"cannot be written as '{folder}'; choose another path" in capsys.readouterr().err
 
 
+def test_a_simpler_way_is_as_good_only_if_its_errors_are_as_small() -> None:
+    few = blascast.accuracy("cholesky", [200, 400], [32, 64], variants=["3"], library="simulated")
+    assert verdicts(few.points) == [], "four points tell nothing by a test, errors of 50 % do"
+    alike = few.points.assign(**{"power law": few.points["models"]})
+    (said,) = verdicts(alike)
+    assert said.startswith("cholesky: power law is as good as the models (")
+    two = pd.concat([alike, alike.assign(setup="another")])
+    assert [sentence.split(":")[0] for sentence in verdicts(two)] == [
+        "cholesky (simulated, 1 thread)",
+        "cholesky (another)",
+    ]
+
+
 def test_threads_are_apart(capsys: pytest.CaptureFixture[str]) -> None:
     found = blascast.accuracy(["lauum"], [200, 300], [32, 64], variants=["1", "2"], library="simulated", threads=[1, 2])
     assert {row.setup for row in found.rows} == {"simulated, 1 thread", "simulated, 2 threads"}
@@ -202,8 +217,14 @@ def test_what_cannot_be_judged(capsys: pytest.CaptureFixture[str]) -> None:
         blascast.accuracy("cholesky", 100, 32, library=[])
     with pytest.raises(UsageError, match="b must be a positive integer, got 0"):
         blascast.accuracy("cholesky", 100, [0], library="simulated")
-    with pytest.raises(UsageError, match="nothing of cholesky is left to compare"):
+    with pytest.raises(UsageError, match="the block size must be at most n = 100, got 300"):
         blascast.accuracy("cholesky", 100, 300, variants=["1"], library="simulated")
+    with pytest.raises(UsageError, match=r"nothing of cholesky is left to compare: .* choose among 1, 2, 3, lapack"):
+        blascast.accuracy(["cholesky", "trinv"], 100, 32, variants=["7"], library="simulated")
+    with pytest.raises(UsageError, match="cholesky is about square matrices, m = 50 cannot be chosen"):
+        blascast.accuracy("cholesky", 100, 32, m=50, library="simulated")
+    some = blascast.accuracy("cholesky", [50, 100], [32, 64], variants=["1"], library="simulated")
+    assert some.left_out == ("Block sizes larger than a matrix are left out there: 64.",)
     with pytest.raises(UsageError, match="n must hold at least one size"):
         blascast.accuracy(["cholesky"], [], [32], library="simulated")
     assert run(["accuracy", "qr", "--dtype", "z", *SIMULATED]) == 2

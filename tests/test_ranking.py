@@ -194,3 +194,17 @@ def test_operands_that_an_algorithm_cannot_factorize(real: WorkerBackend) -> Non
         execute(real, find_variant("lu", 5), {"A": np.zeros((4, 4))}, 2)
     with pytest.raises(KernelFailed, match=r"dtrtri.*returned info = 2"):
         execute(real, find_variant("trinv", "library"), {"A": np.diag([1.0, 0.0, 1.0])}, 2)
+
+
+def test_what_is_left_of_a_domain_may_hold_no_sizes(tmp_path: Path) -> None:
+    """Row swaps need k2 <= m: of what a smaller question adds to the models of a larger one, parts have no points."""
+    options = {"library": "simulated", "home": tmp_path}
+    blascast.blocksize("lu", "lapack", n=range(64, 513, 64), **options)  # type: ignore[arg-type]
+    assert blascast.blocksize("lu", "lapack", n=100, **options).to_frame()["n"].tolist() == [100]  # type: ignore[arg-type]
+
+
+def test_ends_of_the_range_and_unblocked_are_named() -> None:
+    report = blascast.blocksize("sylvester", "m1n2", n=500, fixed=5000, library="simulated")
+    text = " ".join(str(report).split())
+    assert "For n = 500 the fixed block size means unblocked." in text
+    assert ("the best is the largest compared" in text) == (report.to_frame()["b"].iloc[0] == 256)

@@ -88,16 +88,31 @@ def preloaded(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 def test_the_override_answers_what_is_in_its_tables(preloaded) -> None:  # type: ignore[no-untyped-def]
     source = override(
-        {"getrf": [(200, 16), (500, 48), (1000, 96)], "geqrf": [(300, 300), (600, 40)]}, SimulatedBackend().setup
+        {"getrf": [(100, 200, 16), (300, 500, 48), (600, 1000, 96)], "geqrf": [(50, 300, 300), (400, 600, 40)]},
+        SimulatedBackend().setup,
     )
     questions = [
-        *((1, "DGETRF", 100, 100), (1, "DGETRF", 200, 300), (1, "dgetrf", 201, 400), (1, "ZGETRF", 5000, 700)),
-        *((1, "DGETRF", 5000, 5000), (1, "DGEQRF", 250, 900), (3, "DGEQRF", 400, 400), (3, "DGETRF", 400, 400)),
-        *((2, "DGETRF", 100, 100), (1, "DPOTRF", 300, -1), (1, "SGEQRF", 600, -1)),
+        *((1, "DGETRF", 100, 100), (1, "DGETRF", 200, 300), (1, "dgetrf", 201, 400), (1, "DGETRF", 5000, 700)),
+        *((1, "DGEQRF", 250, 900), (3, "DGEQRF", 400, 400), (3, "DGETRF", 400, 400)),
+        *((2, "DGETRF", 100, 100), (1, "DPOTRF", 300, -1), (1, "DGEQRF", 600, -1)),
+        # beyond the tables, or of other types
+        *((1, "DGETRF", 5000, 5000), (1, "DGETRF", 99, 99), (1, "ZGETRF", 5000, 700), (1, "SGEQRF", 600, -1)),
     ]
     on, off = preloaded(source, questions)
-    assert on == [16, 16, 48, 96, 96, 300, 40, 128, 2, 64, 40]
-    assert off == [64, 64, 64, 64, 64, 64, 128, 128, 2, 64, 64]
+    assert on == [16, 16, 48, 96, 300, 40, 128, 2, 64, 40, 64, 64, 64, 64]
+    assert off == [64, 64, 64, 64, 64, 128, 128, 2, 64, 64, 64, 64, 64, 64]
+
+
+def test_hermitian_matrices_have_routines_of_their_own() -> None:
+    source = override({"sygst": [(100, 200, 16)]}, SimulatedBackend("z").setup)
+    assert '{"ZHEGST", ZHEGST,' in source
+    assert "SYGST" not in source
+
+
+def test_unblocked_is_unblocked() -> None:
+    """LAPACK's own is kept where both it and the best are no less than the matrix."""
+    small = Curve({"n": 48}, np.array([16, 48]), np.array([1.2, 1.0]), np.zeros(2))
+    assert [step.b for step in steps_of([small], [64])] == [64]
 
 
 def test_exported_block_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str], preloaded) -> None:  # type: ignore[no-untyped-def]
@@ -144,7 +159,7 @@ def reference_lapack() -> str:
 @pytest.mark.skipif(not reference_lapack(), reason="reference LAPACK is not installed")
 def test_reference_lapack_takes_the_overriding_block_sizes(tmp_path: Path) -> None:
     source = (
-        override({"potrf": [(10000, 7)]}, SimulatedBackend().setup)
+        override({"potrf": [(1, 10000, 7)]}, SimulatedBackend().setup)
         .replace("    return steps[i].b;", "    blascast_asked++;\n    return steps[i].b;")
         .replace("int blascast_blocksizes = 1;", "int blascast_blocksizes = 1;\nint blascast_asked = 0;")
     )

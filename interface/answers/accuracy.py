@@ -15,6 +15,7 @@ from blascast.predictors.accuracy.ladder import RUNGS
 from blascast.predictors.configurations import (
     Configuration,
     Problem,
+    check_block_size,
     check_size,
     given_block_size,
     own_block_size,
@@ -103,11 +104,14 @@ class AccuracyReport(Report):
         prediction of each rung of the ladder, seconds; and the relative errors of all (RE, ARE).
     rows : tuple of AccuracyRow
     evidence : tuple of Evidence
+    left_out : tuple of str
+        Sentences about what was asked and not compared.
     """
 
     points: "pd.DataFrame"
     rows: tuple[AccuracyRow, ...]
     evidence: tuple[Evidence, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -154,7 +158,7 @@ class AccuracyReport(Report):
             "at the chosen block size over that at the best. Shift and P: against the line above, paired "
             "(Hodges-Lehmann; Wilcoxon, Holm); points of one size are not independent, so P flatters."
         ]
-        remarks += verdicts(self.points)
+        remarks += [*self.left_out, *verdicts(self.points)]
         for evidence in self.evidence:
             remarks += evidence.sentences
         return remarks
@@ -186,16 +190,17 @@ def _ways(points: "pd.DataFrame") -> dict[str, tuple[FloatArray, FloatArray]]:
 
 
 def verdicts(points: "pd.DataFrame") -> list[str]:
-    """Where a simpler way is as good as the models: these are not better, or by less than half the noise floor."""
+    """Where a simpler way is as good as the models: its errors exceed theirs by less than half the noise floor."""
     said = []
-    for (_, operation), own in points.groupby(["setup", "operation"], sort=False):
+    several_setups = points["setup"].nunique() > 1
+    for (setup, operation), own in points.groupby(["setup", "operation"], sort=False):
         errors = {way: relative_errors(*pair) for way, pair in _ways(own).items()}
         medians = {way: float(np.median(np.abs(values))) for way, values in errors.items()}
         for name in RUNGS[:-1]:
-            comparison = compare(errors[RUNGS[-1]], errors[name])
-            if not comparison.better or -comparison.shift < medians[AGAIN] / 2:
+            if compare(errors[name], errors[RUNGS[-1]]).shift < medians[AGAIN] / 2:
+                where = f"{operation} ({setup})" if several_setups else operation
                 said.append(
-                    f"{operation}: {name} is as good as the models ({percent(medians[name])} against "
+                    f"{where}: {name} is as good as the models ({percent(medians[name])} against "
                     f"{percent(medians[RUNGS[-1]])} %, noise floor {percent(medians[AGAIN])} %)."
                 )
                 break
@@ -252,6 +257,8 @@ def accuracy(
     if not chosen or not blocks:
         raise UsageError("accuracy needs at least one operation and one block size")
     named = None if variants is None else _named(chosen, variants)
+    if not any("m" in operation.sizes for operation in chosen):
+        problems_of(chosen[0], sizes, m)  # refuses an m
     frames, rows, evidence = [], [], []
     for where in setups_of(library, threads):
         with Session(**where, **options) as session:
@@ -271,7 +278,9 @@ def accuracy(
         frame = pd.concat(parts, ignore_index=True)
         rows += _rows(frame, label, costs)
         frames.append(frame)
-    return AccuracyReport(pd.concat(frames, ignore_index=True), tuple(rows), tuple(evidence))
+    too_large = ", ".join(str(size) for size in blocks if size > min(sizes))
+    left_out = (f"Block sizes larger than a matrix are left out there: {too_large}.",) if too_large else ()
+    return AccuracyReport(pd.concat(frames, ignore_index=True), tuple(rows), tuple(evidence), left_out)
 
 
 def _named(operations: Sequence[Operation], variants: object) -> set[str]:
@@ -302,6 +311,8 @@ def _configurations(
     problems = problems_of(operation, n, m if "m" in operation.sizes else None)
     session.check_sizes(operation, problems)
     blocks = [check_size("b", size) for size in b]
+    largest = max(min(problem.values()) for problem in problems)
+    check_block_size(min(blocks), largest)
     chosen = [
         variant
         for variant in operation.variants.values()
@@ -309,9 +320,10 @@ def _configurations(
     ]
     found = [c for variant in chosen for problem in problems for c in _at(variant, problem, blocks, dtype)]
     if not found:
+        known = ", ".join(variant.name for variant in operation.variants.values() if variant.block_sizes)
         raise UsageError(
-            f"nothing of {operation.name} is left to compare: no variant that is named and that the library has "
-            "routines for, or no block size that fits; choose others"
+            f"nothing of {operation.name} is left to compare: it has none of the variants that are named, or the "
+            f"library lacks their routines; choose among {known}"
         )
     return found
 

@@ -142,6 +142,13 @@ class BlocksizeReport(Report):
             f"Block sizes compared: multiples of {B_STEP} from {SMALLEST_B} to {LARGEST_B}. "
             f"Model error {percent(float(np.median(errors)))} % (median): losses below it are none.",
         ]
+        at_the_end = [row.curve.problem["n"] for row in self.rows if row.curve.b[row.curve.best] == LARGEST_B]
+        if beyond := [n for n in at_the_end if n > LARGEST_B]:
+            remarks.append(
+                f"For n = {', '.join(map(str, beyond))} the best is the largest compared: larger may be better."
+            )
+        if unblocked := [n for row in self.rows if (n := row.curve.problem["n"]) < row.fixed]:
+            remarks.append(f"For n = {', '.join(map(str, unblocked))} the fixed block size means unblocked.")
         if self._verified:
             remarks.append(
                 "Measured: the best block size, the ends of its range, and the fixed one, interleaved; the yield is "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from blascast.sampler.kernel import COMPLEX
 from blascast.sampler.setup import Setup
 
 _TEXT = """\
@@ -35,9 +36,10 @@ int blascast_blocksizes = 1;
 {tables}
 
 static const struct {{
-    const char *name; /* after the letter of the data type */
+    const char *name;
     const blascast_step *steps;
     size_t count;
+    blascast_integer from; /* the least size */
     int crossover; /* whether the block size is that, too */
 }} TABLES[] = {{
 {entries}
@@ -48,8 +50,8 @@ static int is_routine(const char *name, size_t length, const char *wanted) {{
     if (length < 6) {{
         return 0;
     }}
-    for (i = 0; i < 5; i++) {{
-        if ((name[i + 1] & ~0x20) != wanted[i]) {{
+    for (i = 0; i < 6; i++) {{
+        if ((name[i] & ~0x20) != wanted[i]) {{
             return 0;
         }}
     }}
@@ -83,7 +85,8 @@ blascast_integer {symbol}(const blascast_integer *ispec, const char *name, const
     if (blascast_blocksizes && (*ispec == 1 || *ispec == 3)) {{
         const blascast_integer size = *n2 > 0 && *n2 < *n1 ? *n2 : *n1;
         for (i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {{
-            if (is_routine(name, name_length, TABLES[i].name) && (*ispec == 1 || TABLES[i].crossover)) {{
+            if (is_routine(name, name_length, TABLES[i].name) && (*ispec == 1 || TABLES[i].crossover) &&
+                size >= TABLES[i].from && size <= TABLES[i].steps[TABLES[i].count - 1].up_to) {{
                 return block_size(TABLES[i].steps, TABLES[i].count, size);
             }}
         }}
@@ -97,25 +100,26 @@ blascast_integer {symbol}(const blascast_integer *ispec, const char *name, const
 """
 
 
-def override(tables: Mapping[str, Sequence[tuple[int, int]]], setup: Setup) -> str:
-    """The source, for block sizes up to some sizes, by routine.
+def override(tables: Mapping[str, Sequence[tuple[int, int, int]]], setup: Setup) -> str:
+    """The source, for block sizes at some sizes, by routine.
 
     Parameters
     ----------
     tables : mapping
-        By a routine's name without the letter of its type: sizes, ascending, and the block sizes up to them. The
-        last one is for all larger sizes too.
+        By a routine's name without the letter of its type: for ranges of sizes, ascending, the first, the last, and
+        the block size. Sizes between two ranges belong to the upper one; all others are left to LAPACK.
     setup : Setup
-        What they are for.
+        What they are for; other data types are left to LAPACK, too.
     """
+    named = {_routine(name, setup.dtype).upper(): steps for name, steps in tables.items()}
     wide = setup.library.integer_bits == 64
     arrays = [
-        f"static const blascast_step {name.upper()}[] = {{{', '.join(f'{{{up_to}, {b}}}' for up_to, b in steps)}}};"
-        for name, steps in tables.items()
+        f"static const blascast_step {name.upper()}[] = {{{', '.join(f'{{{up_to}, {b}}}' for _, up_to, b in steps)}}};"
+        for name, steps in named.items()
     ]
     entries = [
-        f'    {{"{name}", {name}, sizeof {name} / sizeof {name}[0], {int(name == "GEQRF")}}},'
-        for name in map(str.upper, tables)
+        f'    {{"{name}", {name}, sizeof {name} / sizeof {name}[0], {steps[0][0]}, {int(name.endswith("GEQRF"))}}},'
+        for name, steps in named.items()
     ]
     return _TEXT.format(
         setup=str(setup).replace("*/", "* /"),
@@ -124,3 +128,8 @@ def override(tables: Mapping[str, Sequence[tuple[int, int]]], setup: Setup) -> s
         tables="\n".join(arrays),
         entries="\n".join(entries),
     )
+
+
+def _routine(name: str, dtype: str) -> str:
+    """A routine with the letter of its type; Hermitian matrices take the place of symmetric ones."""
+    return dtype + (name.replace("sygst", "hegst") if dtype in COMPLEX else name)

@@ -103,14 +103,13 @@ class Trial:
             models = builder.provide(needs_of(sequences))
             store.close()
         replays = [replay(sequence, by_models(models)) for sequence in sequences]
-        return self._in_order(replays), sum(batch.seconds for batch in builder.batches)
+        return self._in_order(replays), sum(model.seconds for model in models.values())
 
     def _small_runs(self, state: State, repetitions: int) -> SmallRuns:
         dtype = self._session.setup.dtype
         runs = small_configurations(self._configurations, dtype)
-        began = time.perf_counter()
         verified = self._session.verify(runs, state, repetitions)
-        cost = time.perf_counter() - began
+        cost = sum(sample.seconds for m in verified.batch.measurements for sample in m.samples)
         flops = np.array([float(self._operation.flop_count(run.sizes, dtype)) for run in runs])
         return SmallRuns(runs, np.array([times.median for times in verified.times]), flops, cost)
 

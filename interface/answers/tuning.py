@@ -89,9 +89,14 @@ class TuningReport(Report):
     @property
     def remarks(self) -> list[str]:
         """Sentences below the table."""
+        has_qr = any(routine.operation == "qr" for routine in self.routines)
         return [
             "Each block size is predicted to be within 1 % of the best over its range; LAPACK's own is kept where it "
-            "is. A block size of n means unblocked.",
+            "is. A block size of n means unblocked. Other sizes, and other data types, are left to LAPACK.",
+            *(
+                ["geqrf: such predictions were too optimistic, and measured block sizes lost (docs/answers.md)."]
+                * has_qr
+            ),
             *self.evidence[-1].sentences,
         ]
 
@@ -116,7 +121,9 @@ class TuningReport(Report):
 
     def to_c(self) -> str:
         """C source of an ILAENV with these block sizes; all else is left to the one it overrides."""
-        tables = {routine.name: [(step.last, step.b) for step in routine.steps] for routine in self.routines}
+        tables = {
+            routine.name: [(step.first, step.last, step.b) for step in routine.steps] for routine in self.routines
+        }
         return override(tables, self.evidence[0].setup)
 
 

@@ -1,5 +1,7 @@
 """Tasks: a need, the model that is there for it, and the generator of what is missing."""
 
+from itertools import product
+
 import numpy as np
 
 from blascast.sampler.batch.sample import State
@@ -93,7 +95,12 @@ class Task:
         missing: list[Domain] = []
         for domain in self.need.domains:
             missing += uncovered(domain, [*(self.model.domains if self.model else ()), *missing])
-        return missing
+        return [domain for domain in missing if self._has_points(domain)]
+
+    def _has_points(self, domain: Domain) -> bool:
+        """Whether any sizes in a domain are as the kernel requires; what is left of one may have none."""
+        corners = np.array(list(product(*zip(domain.lower, domain.upper, strict=True))), dtype=np.int64)
+        return bool(self.need.case.valid(corners).any())
 
     def begin(self, domains: list[Domain], known: dict[Point, Observation], lattice: Lattice | None = None) -> None:
         """Begins to generate pieces for domains, in which some points are known.

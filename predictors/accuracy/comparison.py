@@ -7,7 +7,6 @@ import numpy as np
 
 from ..prediction import FloatArray
 
-SIGNIFICANT = 0.05
 MOST_DIFFERENCES = 2000  # whose pairwise means are formed
 
 
@@ -25,11 +24,6 @@ class Comparison:
 
     shift: float
     p: float
-
-    @property
-    def better(self) -> bool:
-        """Whether errors are smaller by more than chance."""
-        return self.p < SIGNIFICANT and self.shift < 0
 
 
 def compare(errors: FloatArray, others: FloatArray) -> Comparison:
