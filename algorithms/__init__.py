@@ -7,6 +7,7 @@ ilaenv         the block sizes that LAPACK gives its own algorithms
 cholesky, trinv, lauum, lu, qr, twosided, sylvester   one short function a variant
 sequence       the calls of whole sweeps, as arrays
 execution      a variant run for real
+contractions   tensor contractions: loops around one BLAS kernel
 """
 
 from . import cholesky, lauum, lu, qr, sylvester, trinv, twosided
