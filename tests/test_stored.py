@@ -17,7 +17,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
@@ -844,6 +844,7 @@ def test_a_terminal_is_asked(full: Path, typed: str, left: int) -> None:
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8), st.integers(0, 9)), min_size=2, unique=True))
+@example([("", "", 0), (".new", "", 0)])
 def test_every_key_has_a_file_of_its_own(keys: list[tuple[str, str, int]]) -> None:
     with contextlib.suppress(UnicodeEncodeError):  # lone surrogates are in no case
         paths = [Store._model_path(types.SimpleNamespace(home=Path("home")), D, ModelKey(*key)) for key in keys]  # type: ignore[arg-type]

@@ -463,8 +463,8 @@ def _case_of(key: ModelKey) -> tuple[str, str, int]:
 
 
 def _in_file_name(text: str) -> str:
-    """Text as a part of a file name: spaces as underscores, other marks but commas and hyphens by their codes."""
-    return quote(text, safe=" ,").replace("_", "%5F").replace(" ", "_")
+    """Text as a part of a file name: spaces as underscores, other marks but commas, hyphens and ~ by their codes."""
+    return quote(text, safe=" ,").replace("_", "%5F").replace(".", "%2E").replace(" ", "_")
 
 
 def _replace(path: Path, text: str) -> None:
