@@ -278,7 +278,8 @@ def accuracy(
         frame = pd.concat(parts, ignore_index=True)
         rows += _rows(frame, label, costs)
         frames.append(frame)
-    too_large = ", ".join(str(size) for size in blocks if size > min(sizes))
+    smallest = min(sizes if m is None else [*sizes, m])
+    too_large = ", ".join(str(size) for size in blocks if size > smallest)
     left_out = (f"Block sizes larger than a matrix are left out there: {too_large}.",) if too_large else ()
     return AccuracyReport(pd.concat(frames, ignore_index=True), tuple(rows), tuple(evidence), left_out)
 
