@@ -15,9 +15,10 @@ import numpy as np
 
 from blascast.algorithms.contractions import ContractionNest, Problem, candidates, check_extents, parse_contraction
 from blascast.cli.options import parse_names
-from blascast.predictors.contractions.benchmarks import STAGES, occurrences
+from blascast.predictors.contractions.benchmarks import occurrences
 from blascast.predictors.contractions.choice import total
 from blascast.predictors.contractions.measuring import Measurer
+from blascast.predictors.contractions.stages import Stage
 from blascast.sampler.job import Job
 from blascast.session import Session
 
@@ -37,7 +38,7 @@ def main(library: str, kernels: str) -> None:
     heading = f"{'contraction':14} {'sizes':24} {'algorithms':>10} {'noise [%]':>9}"
     print(
         heading,
-        *(f"{stage:>12}" for stage in STAGES),
+        *(f"{stage.name.lower():>12}" for stage in Stage),
         f"{'chosen':>12} {'loss [%]':>8} {'cost [s]':>8} {'best [ms]':>9}",
     )
     with Session(library=library) as session:
@@ -54,7 +55,7 @@ def row(session: Session, text: str, sizes: dict[str, int], nests: list[Contract
     measurer = Measurer(session.sampler, session.store)
     by_stage = []
     began = time.perf_counter()
-    for stage in STAGES:
+    for stage in Stage:
         found = [occurrences(nest.nest, session.setup.machine.caches, 8, stage) for nest in nests]
         timings = measurer.timings(one.benchmark for own in found for one in own)
         by_stage.append(np.array([total(own, timings)[0] for own in found]))
@@ -73,12 +74,7 @@ def row(session: Session, text: str, sizes: dict[str, int], nests: list[Contract
 
 def measured(session: Session, nests: Sequence[ContractionNest]) -> "np.typing.NDArray[np.float64]":
     """Medians of whole runs, interleaved."""
-    buffers = {b.name: b for nest in nests for b in sorted(nest.buffers, key=lambda b: b.elements)}
-    for nest in nests:
-        for buffer in nest.buffers:
-            if buffer.elements > buffers[buffer.name].elements:
-                buffers[buffer.name] = buffer
-    jobs = [Job((), (nest.nest,), buffers=tuple(buffers.values())) for nest in nests]
+    jobs = [Job((), (nest.nest,), buffers=nest.buffers) for nest in nests]
     batch = session.sampler.measure(jobs, REPETITIONS, state="free")
     return np.array([np.median(measurement.seconds) for measurement in batch.measurements])
 

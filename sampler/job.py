@@ -136,8 +136,11 @@ def sequence_job(calls: Sequence[Call]) -> Job:
 
 
 def buffers_of(jobs: Sequence[Job], seed: int) -> tuple[Buffer, ...]:
-    """The operands of jobs."""
-    given = {buffer.name: buffer for job in jobs for buffer in job.buffers}
+    """The operands of jobs; of those that several give, the largest."""
+    given: dict[str, Buffer] = {}
+    for buffer in (buffer for job in jobs for buffer in job.buffers):
+        if buffer.name not in given or given[buffer.name].elements < buffer.elements:
+            given[buffer.name] = buffer
     operations = [operation for job in jobs for operation in job.body]
     calls = [call for operation in operations for call in calls_of(operation)]
     others = [view for operation in operations if not calls_of(operation) for view in views_of(operation)]

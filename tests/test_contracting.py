@@ -5,18 +5,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import blascast
 from blascast.algorithms.contractions import Problem, candidates, parse_contraction
 from blascast.cli import run
-from blascast.predictors.contractions.benchmarks import MOST_WORK, STAGES, Stage, occurrences, representative
+from blascast.predictors.contractions.benchmarks import occurrences
 from blascast.predictors.contractions.distances import Walk, operands_of
+from blascast.predictors.contractions.memory import LARGEST_STRIDE, shortened
 from blascast.predictors.contractions.prefetching import failing_share, prefetch_of
+from blascast.predictors.contractions.singles import MOST_WORK, representative
+from blascast.predictors.contractions.stages import Stage
+from blascast.predictors.contractions.states import regions_of
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.nest import Nest, Step
-from blascast.sampler.precondition import WARM
+from blascast.sampler.nest import Loop, Nest, Step
+from blascast.sampler.program import Run
 from blascast.sampler.setup import Cache
 
 CACHES = (Cache(1, 32 << 10), Cache(2, 1 << 20), Cache(3, 32 << 20))
@@ -97,24 +103,73 @@ def test_what_is_prefetched() -> None:
 # --- micro-benchmarks
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", Stage)
 @pytest.mark.parametrize("name", ["c-gemm", "ca-gemv", "ci-ger", "bca-dot", "aci-axpy"])
 def test_occurrences_add_up_to_all_calls(name: str, stage: Stage) -> None:
     nest = nest_named(name)
     found = occurrences(nest, CACHES, DOUBLE, stage)
-    assert sum(occurrence.count for occurrence in found) == pytest.approx(nest.call_count)
-    if stage == "repeated":
-        assert all(occurrence.benchmark.precondition == WARM for occurrence in found)
+    calls = sum(occurrence.count * occurrence.benchmark.nest.call_count for occurrence in found)
+    assert calls == pytest.approx(nest.call_count)
+    if stage == Stage.REPEATED:
+        assert all(isinstance(o, Run) for occurrence in found for o in occurrence.benchmark.preamble)
 
 
 def test_failures_are_an_eighth_and_first_iterations_their_share() -> None:
     nest = nest_named("ca-gemv")
     calls = EXAMPLE["a"] * EXAMPLE["c"]
-    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, "failures"))
+    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, Stage.FAILURES))
     assert counts == pytest.approx([calls / 8, calls * 7 / 8])
-    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, "first"))
+    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, Stage.FIRST))
     rest = calls * (1 - 1 / EXAMPLE["a"])
     assert counts == pytest.approx(sorted([calls / EXAMPLE["a"], rest / 8, rest * 7 / 8]))
+
+
+def test_later_calls_add_to_the_result() -> None:
+    """In i-gemm, C is new where i is at its first, and added to in the other seven calls."""
+    nest = nest_named("i-gemm", "ab=aji,jbi", {"a": 200, "b": 200, "i": 8, "j": 200})
+    by_beta = {
+        step.call.scalars["beta"]: occurrence.count
+        for occurrence in occurrences(nest, CACHES, DOUBLE, Stage.FIRST)
+        for _, step in occurrence.benchmark.nest.steps()
+        if step.call.kernel.name == "gemm"
+    }
+    assert by_beta == pytest.approx({0: 1, 1: 7})
+
+
+def test_short_iterations_are_timed_as_they_follow_each_other() -> None:
+    """A quarter of the iterations over c of ca-gemv, with all over a inside; no more than half of a loop."""
+    found = occurrences(nest_named("ca-gemv"), CACHES, DOUBLE)
+    lengths = {row.count for o in found for row in o.benchmark.nest.body if isinstance(row, Loop)}
+    assert len(lengths) == 1
+    assert 2 <= lengths.pop() <= EXAMPLE["c"] / 2
+    small = occurrences(nest_named("ca-gemv", sizes={"a": 3, "b": 2, "c": 5, "i": 2}), CACHES, DOUBLE)
+    assert {row.count for o in small for row in o.benchmark.nest.body if isinstance(row, Loop)} == {3}
+
+
+@given(
+    st.dictionaries(st.integers(1, 10**7), st.integers(2, 1000), max_size=4).map(
+        lambda counts: {stride: counts[stride] for stride in sorted(counts)}
+    )
+)
+def test_shortened_strides_keep_their_places_and_do_not_overlap(counts: dict[int, int]) -> None:
+    span, original = 1, 1
+    for stride, own in shortened(counts).items():
+        assert own <= stride
+        assert (stride - own) % 2048 == 0
+        assert own == stride or own >= span
+        assert own <= max(LARGEST_STRIDE, span + 2048)
+        if stride >= original:
+            assert own >= span
+        span, original = span + (counts[stride] - 1) * own, original + (counts[stride] - 1) * stride
+
+
+@pytest.mark.parametrize("name", ["c-gemm", "ca-gemv", "ci-ger", "bca-dot", "aci-axpy"])
+def test_micro_benchmarks_stay_in_their_memory(name: str) -> None:
+    for occurrence in occurrences(nest_named(name), CACHES, DOUBLE):
+        spans = {buffer.name: buffer.elements for buffer in occurrence.benchmark.buffers}
+        for region in regions_of(occurrence.benchmark.nest.body, DOUBLE).values():
+            run, further = region.runs
+            assert run + sum((count - 1) * stride for count, stride in further) <= spans[region.buffer]
 
 
 def test_large_calls_are_timed_in_parts() -> None:

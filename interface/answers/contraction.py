@@ -17,7 +17,6 @@ from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError, unknown
 from blascast.sampler.job import Job
 from blascast.sampler.kernel import flop_factor
-from blascast.sampler.program import Buffer
 from blascast.sampler.resources import available_memory
 
 from ..report import Column, Report, efficiency, milliseconds, percent
@@ -267,12 +266,7 @@ def check_memory(problem: Problem, item_bytes: int) -> None:
 
 def _measured(session: Session, finalists: Sequence[Estimate], state: State) -> list[float]:
     """Medians of whole runs, interleaved."""
-    buffers: dict[str, Buffer] = {}
-    for estimate in finalists:
-        for buffer in estimate.nest.buffers:
-            if buffer.name not in buffers or buffers[buffer.name].elements < buffer.elements:
-                buffers[buffer.name] = buffer
-    jobs = [Job((), (e.nest.nest,), precondition="in sequence", buffers=tuple(buffers.values())) for e in finalists]
+    jobs = [Job((), (e.nest.nest,), precondition="in sequence", buffers=e.nest.buffers) for e in finalists]
     batch = session.sampler.measure(jobs, REPETITIONS, state=state, label="verifying", on_progress=session.on_progress)
     session.account_verification(batch)
     return [float(np.median(measurement.seconds)) for measurement in batch.measurements]

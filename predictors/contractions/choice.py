@@ -13,8 +13,10 @@ import numpy as np
 from blascast.algorithms.contractions import Candidate, ContractionNest
 from blascast.sampler.setup import Cache
 
-from .benchmarks import LAST, Occurrence, Stage, occurrences
+from .benchmarks import occurrences
 from .measuring import Measurer, Timing
+from .singles import Occurrence
+from .stages import LAST, Stage
 
 ROUND = 8  # algorithms that are predicted at a time
 CLEARLY = 1.3  # by this factor must an estimate from repeated calls be longer: some calls are quicker in an algorithm
@@ -67,7 +69,7 @@ def estimates(
             for i, own in zip(indices, found, strict=True)
         ]
 
-    rough = predict(range(len(nests)), "repeated")
+    rough = predict(range(len(nests)), Stage.REPEATED)
     order = np.argsort([estimate.seconds for estimate in rough]).tolist()
     refined: dict[int, Estimate] = {}
     while len(refined) < len(order):

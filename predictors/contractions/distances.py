@@ -5,11 +5,12 @@ was accessed in that loop's previous iteration, and the walk ends. Where it move
 loop accesses in all its iterations lies between, and the walk goes on outside. At the root the
 previous run of the whole nest is assumed to come right before.
 
-A loop may be in its first iteration: then its previous one is that of the loop around it.
+A loop may be in its first iteration: then the walk goes on outside, too, to where the loop was last.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from blascast.sampler.call import View
 from blascast.sampler.nest import Loop, Nest, Row, Step
@@ -41,35 +42,33 @@ class Operand:
 
 
 def operands_of(step: Step) -> tuple[Operand, ...]:
-    """The operands of a step, in the kernel's order."""
-    return tuple(Operand(name, view, dict(step.moves.get(name, {}))) for name, view in step.call.views.items())
+    """The operands of a step, in the kernel's order, and factors in memory."""
+    places = {**step.call.views, **step.factors}
+    return tuple(Operand(name, view, dict(step.moves.get(name, {}))) for name, view in places.items())
 
 
 class Walk:
-    """Walks a nest backwards from one of its steps.
+    """Walks a nest backwards from one of its rows: a step, or some iterations of a loop.
 
     Parameters
     ----------
     nest : Nest
-    step : Step
+    row : Step or Loop
+        Of a loop, any iterations in a row; the previous ones were made right before.
     item_bytes : int
     """
 
-    def __init__(self, nest: Nest, step: Step, item_bytes: int) -> None:
+    def __init__(self, nest: Nest, row: Row, item_bytes: int) -> None:
         self._item_bytes = item_bytes
-        self._path = _path(nest.body, step)
-
-    @property
-    def loops(self) -> tuple[Loop, ...]:
-        """Around the step, innermost first."""
-        return tuple(loop for _, _, loop in self._path if loop is not None)
+        self._path = _path(nest.body, row)
 
     def distance(self, operand: Operand, first: frozenset[str] = frozenset()) -> int:
-        """Bytes accessed since an operand of the step was.
+        """Bytes accessed since an operand was.
 
         Parameters
         ----------
         operand : Operand
+            Of the step, or of the iterations together.
         first : set of str
             The loops that are in their first iteration.
         """
@@ -79,11 +78,13 @@ class Walk:
                 if any(other.view.buffer == operand.view.buffer for _, other in _accesses(row)):
                     return volume(between)
                 between += self._regions((row,))
-            if loop is not None and (operand.moves.get(loop.name) or loop.name in first):
+            if loop is not None and operand.moves.get(loop.name):
                 between = self._regions(loop.body, (loop,))
                 continue
-            return volume([*between, *self._regions(rows[place + 1 :])])
-        raise AssertionError("the outermost rows are in no loop")
+            between += self._regions(rows[place + 1 :])
+            if loop is None or loop.name not in first:
+                break
+        return volume(between)
 
     def _regions(self, rows: Sequence[Row], loops: tuple[Loop, ...] = ()) -> list[Region]:
         """What rows access, swept by their own loops and the given ones."""
@@ -102,19 +103,20 @@ def _accesses(row: Row, loops: tuple[Loop, ...] = ()) -> Iterator[tuple[tuple[Lo
             yield from _accesses(inner, (*loops, row))
 
 
-def _path(rows: tuple[Row, ...], step: Step) -> list[tuple[tuple[Row, ...], int, Loop | None]]:
-    """From a step outwards: the rows that it, or the loop around it, stands among, its place, and their loop."""
-    found = _descend(rows, step, None)
+_Place: TypeAlias = tuple[tuple[Row, ...], int, Loop | None]
+
+
+def _path(rows: tuple[Row, ...], row: Row) -> list[_Place]:
+    """From a row outwards: the rows that it, or the loop around it, stands among, its place, and their loop."""
+    found = _descend(rows, row, None)
     assert found is not None
-    return found
+    return [((row,), 0, row), *found] if isinstance(row, Loop) else found
 
 
-def _descend(
-    rows: tuple[Row, ...], step: Step, loop: Loop | None
-) -> list[tuple[tuple[Row, ...], int, Loop | None]] | None:
+def _descend(rows: tuple[Row, ...], sought: Row, loop: Loop | None) -> list[_Place] | None:
     for place, row in enumerate(rows):
-        if row is step:
+        if row is sought:
             return [(rows, place, loop)]
-        if isinstance(row, Loop) and (inside := _descend(row.body, step, row)) is not None:
+        if isinstance(row, Loop) and (inside := _descend(row.body, sought, row)) is not None:
             return [*inside, (rows, place, loop)]
     return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 
 from blascast.sampler.call import View
 
@@ -46,31 +47,32 @@ class Region:
         >>> Region("A", 8, ((1000, 1), (100, 1000))).bytes  # without gaps
         800000
         """
-        run, chunks = self._run_and_chunks
-        return chunks * LINE_BYTES * -(-run // LINE_BYTES)
+        run, further = self.runs
+        return prod(count for count, _ in further) * LINE_BYTES * -(-run * self.item_bytes // LINE_BYTES)
 
     @property
     def is_contiguous(self) -> bool:
         """Whether it is one run of memory without gaps of a line or more."""
-        return self._run_and_chunks[1] == 1
+        return not self.runs[1]
 
     @property
     def run_bytes(self) -> int:
         """Length of the run of memory at its beginning."""
-        return self._run_and_chunks[0]
+        return self.runs[0] * self.item_bytes
 
     @property
-    def _run_and_chunks(self) -> tuple[int, int]:
-        run, chunks = self.item_bytes, 1
+    def runs(self) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """Elements of the run of memory at its beginning, and counts and strides of the further ones."""
+        run = 1
+        further: list[tuple[int, int]] = []
         for count, stride in sorted(self.axes, key=lambda axis: axis[1]):
-            step = stride * self.item_bytes
             if count == 1:
                 continue
-            if chunks == 1 and (step <= run or step < LINE_BYTES):
-                run += (count - 1) * step
+            if not further and (stride <= run or stride * self.item_bytes < LINE_BYTES):
+                run += (count - 1) * stride
             else:
-                chunks *= count
-        return run, chunks
+                further.append((count, stride))
+        return run, tuple(further)
 
 
 def volume(regions: Iterable[Region]) -> int:

@@ -6,18 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from blascast.models.generation.keeping import measure_and_keep
-from blascast.models.kept.store import Store
+from blascast.models.kept.store import Name, Store
 from blascast.models.piecewise import ModelKey
 from blascast.models.summary import summarize
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.job import Job
-from blascast.sampler.precondition import arrange
-from blascast.sampler.program import Run
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from ..prediction import Times
-from .benchmarks import Benchmark
+from .states import Benchmark
 
 KEPT_AS = "micro-benchmark"
 REPETITIONS = Repetitions(5, 25, 0.03)
@@ -87,7 +85,7 @@ class Measurer:
                 self._store,
                 [_job(benchmark) for benchmark in new.values()],
                 [REPETITIONS] * len(new),
-                [(_name(benchmark), tuple(benchmark.call.sizes.values())) for benchmark in new.values()],
+                [_name(benchmark) for benchmark in new.values()],
                 precondition=KEPT_AS,
                 state=self._state,
                 label=label,
@@ -100,7 +98,7 @@ class Measurer:
         return self._known
 
     def _stored(self, benchmark: Benchmark) -> Timing | None:
-        samples = self._store.load_samples(self._sampler.setup, _name(benchmark), self._state or "free", KEPT_AS)
+        samples = self._store.load_samples(self._sampler.setup, _name(benchmark)[0], self._state or "free", KEPT_AS)
         seconds = np.array([sample.seconds for own in samples.values() for sample in own])
         return timing_of(seconds) if len(seconds) >= LEAST_SAMPLES else None
 
@@ -113,11 +111,11 @@ def timing_of(seconds: "np.typing.NDArray[np.float64]") -> Timing:
 
 
 def _job(benchmark: Benchmark) -> Job:
-    """The call after itself and the accesses of its precondition; what it changes need not be restored."""
-    call = benchmark.call
-    return Job((Run(call), *arrange(call, benchmark.precondition)), (call,), precondition=KEPT_AS)
+    """What it changes need not be restored."""
+    return Job(benchmark.preamble, (benchmark.nest,), precondition=KEPT_AS, buffers=benchmark.buffers)
 
 
-def _name(benchmark: Benchmark) -> ModelKey:
-    """How its samples are named in the store."""
-    return ModelKey(benchmark.call.kernel.name, benchmark.key, 0)
+def _name(benchmark: Benchmark) -> Name:
+    """How its samples are named in the store: by a kernel in it and its sizes, and the key."""
+    (_, step), *_ = benchmark.nest.steps()
+    return ModelKey(step.call.kernel.name, benchmark.key, 0), tuple(step.call.sizes.values())
