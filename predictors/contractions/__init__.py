@@ -3,6 +3,7 @@
 footprints   how much of the caches a part of a tensor takes
 distances    how much memory was accessed since an operand was
 prefetching  which operands the loop's previous iteration brought in
+situations   which loops are in their first iteration, or stay within cache lines
 memory       parts of nests on operands of their own
 states       what is accessed before a micro-benchmark
 singles      single calls, as in the dissertation

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from blascast.sampler.call import View
 from blascast.sampler.nest import Loop, Nest, Row, Step
 
-from .footprints import Region, volume
+from .footprints import LINE_BYTES, Region, volume
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,9 @@ class Walk:
         self._item_bytes = item_bytes
         self._path = _path(nest.body, row)
 
-    def distance(self, operand: Operand, first: frozenset[str] = frozenset()) -> int:
+    def distance(
+        self, operand: Operand, first: frozenset[str] = frozenset(), within: frozenset[str] = frozenset()
+    ) -> int:
         """Bytes accessed since an operand was.
 
         Parameters
@@ -71,6 +73,8 @@ class Walk:
             Of the step, or of the iterations together.
         first : set of str
             The loops that are in their first iteration.
+        within : set of str
+            Those that move by less than a cache line, and enter no new one.
         """
         between: list[Region] = []
         for rows, place, loop in self._path:
@@ -78,13 +82,18 @@ class Walk:
                 if any(other.view.buffer == operand.view.buffer for _, other in _accesses(row)):
                     return volume(between)
                 between += self._regions((row,))
-            if loop is not None and operand.moves.get(loop.name):
+            if loop is not None and self._moves(operand, loop.name, within):
                 between = self._regions(loop.body, (loop,))
                 continue
             between += self._regions(rows[place + 1 :])
             if loop is None or loop.name not in first:
                 break
         return volume(between)
+
+    def _moves(self, operand: Operand, loop: str, within: frozenset[str]) -> bool:
+        """Whether an iteration of a loop has another part than the one before."""
+        move = abs(operand.moves.get(loop, 0)) * self._item_bytes
+        return move > 0 and not (loop in within and move < LINE_BYTES)
 
     def _regions(self, rows: Sequence[Row], loops: tuple[Loop, ...] = ()) -> list[Region]:
         """What rows access, swept by their own loops and the given ones."""

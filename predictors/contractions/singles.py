@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
 
 from blascast.sampler.call import Call, View, bind
 from blascast.sampler.expression import parse
@@ -13,10 +11,10 @@ from blascast.sampler.nest import Loop, Nest, Step, times
 from .distances import Operand, Walk, operands_of
 from .memory import LARGEST_STRIDE, OwnMemory, in_own_memory
 from .prefetching import failing_share, prefetch_of, prefetched_view
+from .situations import Situation, situations
 from .stages import Stage
 from .states import Benchmark, Machine, prepared, repeated
 
-SIGNIFICANT_SHARE = 0.05  # of all calls: first iterations of outer loops that are fewer are not told apart
 MOST_WORK = 1e8  # flops or bytes of a call that is timed: some milliseconds
 MOST_MEMORY = 1e8  # bytes from the first to the last entry of an operand of such a call
 
@@ -41,12 +39,13 @@ def single_calls(
     """A step's calls by which loops are in their first iteration, and whether prefetching fails."""
     item_bytes, walk, operands = machine.item_bytes, Walk(nest, step, machine.item_bytes), operands_of(step)
     inner = loops[-1] if loops else None
-    for firsts, share in first_iterations(loops) if stage >= Stage.FIRST else [(frozenset[str](), 1.0)]:
-        call, factor = representative(continued(step, loops, firsts).call, item_bytes)
+    found = situations(loops) if stage >= Stage.FIRST else [Situation()]
+    for situation in found:
+        call, factor = representative(continued(step, loops, situation.first).call, item_bytes)
         own = _alone(step, call)
-        distances = {own.names[o.view.buffer]: walk.distance(o, firsts) for o in operands}
-        count = factor * times(loops) * share
-        if inner is None or inner.name in firsts or inner.count == 1 or stage < Stage.PREFETCHING:
+        distances = {own.names[o.view.buffer]: walk.distance(o, situation.first) for o in operands}
+        count = factor * times(loops) * situation.share
+        if inner is None or inner.name in situation.first or inner.count == 1 or stage < Stage.PREFETCHING:
             yield Occurrence(prepared(own, distances, machine), count)
             continue
         kinds = {operand.name: prefetch_of(operand, inner.name, item_bytes) for operand in operands}
@@ -58,20 +57,6 @@ def single_calls(
             if part:
                 near = _brought(own, operands, names, item_bytes)
                 yield Occurrence(prepared(own, distances, machine, near), count * part)
-
-
-def first_iterations(loops: Sequence[Loop]) -> list[tuple[frozenset[str], float]]:
-    """Which loops are in their first iteration, with the share of iterations.
-
-    The innermost loop, and those of whose iterations the first is a large part, are told apart.
-    """
-    apart = [loop for loop in loops if loop is loops[-1] or 1 / loop.count > SIGNIFICANT_SHARE]
-    apart = [loop for loop in apart if loop.count > 1]
-    found = []
-    for firsts in product((False, True), repeat=len(apart)):
-        share = prod(1 / o.count if is_first else 1 - 1 / o.count for o, is_first in zip(apart, firsts, strict=True))
-        found.append((frozenset(o.name for o, is_first in zip(apart, firsts, strict=True) if is_first), share))
-    return found
 
 
 def continued(step: Step, loops: Sequence[Loop], first: frozenset[str]) -> Step:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import log2, prod
 
 import numpy as np
 
@@ -56,17 +56,12 @@ class Machine:
     item_bytes: int
 
     def typical(self, distance: int) -> int | None:
-        """A distance of the same effect, one of few: 0 for the nearest, None beyond the last cache.
-
-        Between two caches it makes no difference how much of the larger one was used.
-        """
+        """A distance of much the same effect, one of few: 0 for the nearest, None beyond the last cache."""
         if distance < LEAST_DISTANCE:
             return 0
         if distance > BEYOND_LAST_CACHE * max((cache.bytes for cache in self.caches), default=0):
             return None
-        power = 1 << (distance - 1).bit_length()
-        sizes = [cache.bytes for cache in self.caches[:-1]]
-        return min(power, 4 * max(sizes)) if sizes else power
+        return round(2 ** (round(4 * log2(distance)) / 4))
 
 
 def repeated(own: OwnMemory) -> Benchmark:

@@ -13,7 +13,8 @@ from blascast.sampler.nest import Loop, Nest, Row, Step, times
 
 from .distances import Operand, Walk, operands_of
 from .memory import in_own_memory
-from .singles import Occurrence, continued, first_iterations, work
+from .singles import Occurrence, continued, work
+from .situations import situations
 from .states import Machine, prepared
 
 LONGEST_ITERATION = 50e-6  # seconds: steps of longer iterations are timed one by one
@@ -41,15 +42,21 @@ def train_occurrences(nest: Nest, loops: tuple[Loop, ...], loop: Loop, machine: 
     length = min(ceil(TRAIN_SECONDS / _seconds(loop.body, machine.item_bytes)), ceil(loop.count / 2))
     walk = Walk(nest, loop, machine.item_bytes)
     around = (*loops, replace(loop, count=ceil(loop.count / length)))
-    operands = _operands(loop.body)
-    for firsts, share in first_iterations(around):
-        body = tuple(_continued(row, around, firsts) for row in loop.body)
-        own = in_own_memory((Loop(loop.name, length, body, loop.adds and loop.name in firsts),))
+    operands = [_stretched(operand, loop.name, length) for operand in _operands(loop.body)]
+    for situation in situations(around, operands, machine.item_bytes):
+        body = tuple(_continued(row, around, situation.first) for row in loop.body)
+        own = in_own_memory((Loop(loop.name, length, body, loop.adds and loop.name in situation.first),))
         distances = {own.names[operand.view.buffer]: 0 for operand in operands}
         for operand in operands:
             buffer = own.names[operand.view.buffer]
-            distances[buffer] = max(distances[buffer], walk.distance(operand, firsts))
-        yield Occurrence(prepared(own, distances, machine), times(loops) * loop.count / length * share)
+            distance = walk.distance(operand, situation.first, situation.within)
+            distances[buffer] = max(distances[buffer], distance)
+        yield Occurrence(prepared(own, distances, machine), times(loops) * loop.count / length * situation.share)
+
+
+def _stretched(operand: Operand, loop: str, length: int) -> Operand:
+    """The operand as moved by so many iterations at a time."""
+    return replace(operand, moves={**operand.moves, loop: length * operand.moves.get(loop, 0)})
 
 
 def _operands(rows: Sequence[Row]) -> list[Operand]:
