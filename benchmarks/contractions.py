@@ -1,25 +1,37 @@
-"""Contractions: errors of micro-benchmarks stage by stage, and what the predicted best costs against the best.
+"""Contractions: errors of predictions stage by stage, what deciding costs, and choices over a published set.
 
-The dissertation's three contractions (sections 23 and 24) at several sizes: every algorithm with the chosen
-kernels is run in two interleaved passes, and predicted from single calls, stage by stage. The noise floor
-is the first pass as a predictor of the second. Small contractions are predicted worst: see docs/contractions.md.
+stages      the dissertation's three contractions (section 23): errors of predictions, stage by stage
+efficiency  what predicting costs beside running (section 24.4)
+tccg        the 48 contractions of the TCCG set, scaled: choices against the best candidate and against NumPy
 
-Usage: python benchmarks/contractions.py [--library NAME] [--kernels gemv,ger,gemm]
+The noise floor is always the first of two interleaved passes as a predictor of the second.
+
+Usage: python benchmarks/contractions.py stages|efficiency|tccg [--help]
 """
 
+import csv
+import re
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
 
 import click
 import numpy as np
+import numpy.typing as npt
 
-from blascast.algorithms.contractions import ContractionNest, Problem, candidates, check_extents, parse_contraction
+from blascast.algorithms.contractions import Candidate, Problem, candidates, check_extents, parse_contraction
+from blascast.answers.opponents import measure_opponents
 from blascast.cli.options import parse_names
 from blascast.predictors.contractions.benchmarks import occurrences
-from blascast.predictors.contractions.choice import total
+from blascast.predictors.contractions.choice import estimates, total
 from blascast.predictors.contractions.measuring import Measurer
 from blascast.predictors.contractions.stages import Stage
+from blascast.predictors.contractions.states import Machine
 from blascast.sampler.job import Job
+from blascast.sampler.nest import Loop, Nest
 from blascast.session import Session
 
 QUESTIONS = [
@@ -28,13 +40,44 @@ QUESTIONS = [
     *(("abc=ija,jbic", {"a": n, "b": n, "c": n, "i": 8, "j": 8}) for n in (32, 64, 128)),
 ]
 REPETITIONS = 5
-MOST_SECONDS = 0.3  # predicted: algorithms that take longer are left out
+MOST_SECONDS = 0.3  # predicted: algorithms that take longer are left out of the stages
+SET = Path(__file__).parents[1] / "tests" / "tccg.csv"
+CLOSE = 1.05  # of the best: as good as it
+
+Floats = npt.NDArray[np.float64]
 
 
-@click.command(help=__doc__)
+@click.group(help=__doc__)
+def main() -> None:
+    """The studies."""
+
+
+def problem_of(text: str, sizes: dict[str, int]) -> Problem:
+    """A contraction of Fortran arrays."""
+    contraction = parse_contraction(text)
+    return Problem.contiguous(contraction, check_extents(contraction, sizes))
+
+
+def shown(sizes: dict[str, int]) -> str:
+    """Sizes in short."""
+    return ",".join(f"{index}={size}" for index, size in sizes.items())
+
+
+def measured(session: Session, chosen: Sequence[Candidate], repetitions: int = REPETITIONS) -> Floats:
+    """Medians of whole runs, interleaved."""
+    jobs = [Job((), (own.nest.nest,), buffers=own.nest.buffers) for own in chosen]
+    batch = session.sampler.measure(jobs, repetitions, state="free")
+    return np.array([np.median(measurement.seconds) for measurement in batch.measurements])
+
+
+# --- stages
+
+
+@main.command()
 @click.option("--library", default="scipy", show_default=True)
 @click.option("--kernels", default="gemv,ger,gemm", show_default=True)
-def main(library: str, kernels: str) -> None:
+def stages(library: str, kernels: str) -> None:
+    """Errors of predictions of all algorithms, stage by stage."""
     heading = f"{'contraction':14} {'sizes':24} {'algorithms':>10} {'noise [%]':>9}"
     print(
         heading,
@@ -43,40 +86,196 @@ def main(library: str, kernels: str) -> None:
     )
     with Session(library=library) as session:
         for text, sizes in QUESTIONS:
-            contraction = parse_contraction(text)
-            problem = Problem.contiguous(contraction, check_extents(contraction, sizes))
-            own = [c for c in candidates(problem, "d", frozenset(parse_names(kernels))) if c.family == "loops"]
-            print(row(session, text, sizes, [candidate.nest("d") for candidate in own]), flush=True)
+            found = candidates(problem_of(text, sizes), "d", frozenset(parse_names(kernels)))
+            print(stages_row(session, text, sizes, [own for own in found if own.family == "loops"]), flush=True)
     print("Of each stage: mean of |predicted / measured - 1|, per cent. Loss: of the predicted best against the best.")
 
 
-def row(session: Session, text: str, sizes: dict[str, int], nests: list[ContractionNest]) -> str:
+def stages_row(session: Session, text: str, sizes: dict[str, int], chosen: list[Candidate]) -> str:
     """One line of the table."""
-    measurer = Measurer(session.sampler, session.store)
+    measurer, machine = Measurer(session.sampler, session.store), Machine.of(session.setup)
     by_stage = []
     began = time.perf_counter()
     for stage in Stage:
-        found = [occurrences(nest.nest, session.setup.machine.caches, 8, stage) for nest in nests]
+        found = [occurrences(own.nest.nest, machine, stage) for own in chosen]
         timings = measurer.timings(one.benchmark for own in found for one in own)
         by_stage.append(np.array([total(own, timings)[0] for own in found]))
     cost = time.perf_counter() - began
     kept = np.flatnonzero(by_stage[-1] < MOST_SECONDS)
-    first, second = (measured(session, [nests[i] for i in kept]) for _ in range(2))
+    first, second = (measured(session, [chosen[i] for i in kept]) for _ in range(2))
     mean = (first + second) / 2
     errors = [100 * np.mean(np.abs(predicted[kept] / mean - 1)) for predicted in by_stage]
-    chosen = int(np.argmin(by_stage[-1][kept]))
+    best = int(np.argmin(by_stage[-1][kept]))
     noise = 100 * np.mean(np.abs(first / second - 1))
-    shown = ",".join(f"{index}={size}" for index, size in sizes.items())
-    line = f"{text:14} {shown:24} {len(kept):10} {noise:9.1f} " + " ".join(f"{error:12.1f}" for error in errors)
-    loss = 100 * (mean[chosen] / mean.min() - 1)
-    return f"{line} {nests[kept[chosen]].name:>12} {loss:8.1f} {cost:8.1f} {1e3 * mean.min():9.3f}"
+    line = f"{text:14} {shown(sizes):24} {len(kept):10} {noise:9.1f} " + " ".join(f"{error:12.1f}" for error in errors)
+    loss = 100 * (mean[best] / mean.min() - 1)
+    return f"{line} {chosen[kept[best]].name:>12} {loss:8.1f} {cost:8.1f} {1e3 * mean.min():9.3f}"
 
 
-def measured(session: Session, nests: Sequence[ContractionNest]) -> "np.typing.NDArray[np.float64]":
-    """Medians of whole runs, interleaved."""
-    jobs = [Job((), (nest.nest,), buffers=nest.buffers) for nest in nests]
-    batch = session.sampler.measure(jobs, REPETITIONS, state="free")
-    return np.array([np.median(measurement.seconds) for measurement in batch.measurements])
+# --- efficiency
+
+
+@main.command()
+@click.option("--library", default="scipy", show_default=True)
+@click.option("--n", default=512, show_default=True)
+def efficiency(library: str, n: int) -> None:
+    """Seconds that deciding and predicting take beside those of running, abc=ai,ibc with i = 8."""
+    problem = problem_of("abc=ai,ibc", {"a": n, "b": n, "c": n, "i": 8})
+    print(f"abc=ai,ibc, a = b = c = {n}, i = 8: an empty store, the sampler started")
+    with tempfile.TemporaryDirectory() as home, Session(library=library, home=Path(home)) as session:
+        machine = Machine.of(session.setup)
+        session.sampler.measure([Job((), (Nest(tiny().nest.nest.body),), buffers=tiny().nest.buffers)], REPETITIONS)
+        gemm = [own for own in candidates(problem, "d", frozenset(["gemm"])) if own.family == "loops"]
+        began = time.perf_counter()
+        known = estimates(gemm, machine, Measurer(session.sampler, session.store))
+        deciding = time.perf_counter() - began
+        running = measured(session, gemm)
+        print(f"deciding among {len(gemm)} gemm algorithms: {deciding:.3f} s, running each once: {running.sum():.3f} s")
+        print(f"ratio {running.sum() / deciding:.1f}; chosen {known[0].candidate.name}\n")
+        print(f"{'algorithm':10} {'predicted [s]':>13} {'run [s]':>9} {'cost [s]':>9} {'run / cost':>10}  part run")
+        for kernel in ("axpy", "dot"):
+            for own in candidates(problem, "d", frozenset([kernel])):
+                if own.family == "loops":
+                    print(efficiency_row(session, machine, own), flush=True)
+
+
+def tiny() -> Candidate:
+    """An algorithm that takes no time, to start the sampler with."""
+    return next(iter(candidates(problem_of("ab=ai,ib", {"a": 2, "b": 2, "i": 2}), "d", frozenset(["gemm"]))))
+
+
+def efficiency_row(session: Session, machine: Machine, own: Candidate) -> str:
+    """One algorithm: predicted on an empty store, and a part of it run."""
+    measurer = Measurer(session.sampler, session.store)
+    began = time.perf_counter()
+    found = occurrences(own.nest.nest, machine)
+    seconds, _ = total(found, measurer.timings(one.benchmark for one in found))
+    cost = time.perf_counter() - began
+    *before, loop = own.nest.nest.body
+    assert isinstance(loop, Loop)
+    count = int(np.clip(loop.count * 0.5 / seconds, 1, loop.count))
+    part = Nest((*before, replace(loop, count=count)))
+    began = time.perf_counter()
+    batch = session.sampler.measure([Job((), (part,), buffers=own.nest.buffers)], 1, state="free")
+    run = float(batch.measurements[0].seconds[0]) * loop.count / count
+    return f"{own.name:10} {seconds:13.2f} {run:9.2f} {cost:9.4f} {run / cost:10.0f}  {count}/{loop.count}"
+
+
+# --- TCCG
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a choice turned out, seconds.
+
+    Parameters
+    ----------
+    chosen, best, einsum : float
+        Of the chosen algorithm, the best that was measured, and numpy.einsum(optimize=True).
+    noise : float
+        Relative.
+    candidates : int
+        How many algorithms were measured.
+    """
+
+    name: str
+    algorithm: str
+    best_algorithm: str
+    chosen: float
+    best: float
+    einsum: float
+    noise: float
+    candidates: int
+    cost: float
+
+    @property
+    def is_close(self) -> bool:
+        """Whether the choice is as good as the best."""
+        return self.chosen < CLOSE * self.best
+
+    @property
+    def loses(self) -> bool:
+        """Whether numpy.einsum is faster, beyond noise."""
+        return self.chosen > (1 + self.noise) * self.einsum
+
+    def __str__(self) -> str:
+        marks = f"{'' if self.is_close else ' missed: ' + self.best_algorithm}{' einsum is faster' * self.loses}"
+        return (
+            f"{self.name:10} {self.algorithm:26} {1e3 * self.chosen:9.3f} {1e3 * self.best:9.3f} "
+            f"{1e3 * self.einsum:9.3f} {self.einsum / self.chosen:8.2f} {100 * self.noise:9.1f} {self.candidates:4} "
+            f"{self.cost:8.2f}{marks}"
+        )
+
+
+@main.command()
+@click.option("--library", default="scipy", show_default=True)
+@click.option("--mebibytes", default=2.0, show_default=True, help="Of the largest tensor.")
+@click.option("--ragged", is_flag=True, help="Sizes are primes.")
+@click.option(
+    "--most", default=24, show_default=True, help="Algorithms that are measured, the fastest predicted first."
+)
+@click.option("--rows", default=48, show_default=True, help="Of the set.")
+def tccg(library: str, mebibytes: float, ragged: bool, most: int, rows: int) -> None:
+    """Choices over the TCCG set, scaled so that the largest tensor has so many MiB."""
+    head = f"{'name':10} {'chosen':26} {'run [ms]':>9} {'best [ms]':>9} {'einsum':>9} {'speed-up':>8} {'noise [%]':>9}"
+    print(f"{head} {'run':>4} {'cost [s]':>8}")
+    outcomes = []
+    with tempfile.TemporaryDirectory() as home, Session(library=library, home=Path(home)) as session:
+        for name, text, sizes in list(scaled_set(mebibytes, ragged))[:rows]:
+            outcomes.append(outcome(session, name, problem_of(text, sizes), most))
+            print(outcomes[-1], flush=True)
+    ratios = np.array([own.einsum / own.chosen for own in outcomes])
+    print(f"within 5 % of the best measured candidate: {np.mean([own.is_close for own in outcomes]):.0%} of rows")
+    print(f"not slower than numpy.einsum: {1 - np.mean([own.loses for own in outcomes]):.0%} of rows")
+    print(f"geometric mean of the speed-up: {geometric_mean(ratios):.2f}")
+    choice = np.array([own.candidates > 1 for own in outcomes])
+    print(f"the same over the rows with several candidates: {geometric_mean(ratios[choice]):.2f}")
+    print(f"noise floor {np.mean([own.noise for own in outcomes]):.1%}")
+
+
+def geometric_mean(ratios: Floats) -> float:
+    """Of positive numbers."""
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def outcome(session: Session, name: str, problem: Problem, most: int) -> Outcome:
+    """The choice for one contraction, and what it is worth."""
+    began = time.perf_counter()
+    measurer = Measurer(session.sampler, session.store)
+    known = estimates(candidates(problem, "d"), Machine.of(session.setup), measurer)
+    cost = time.perf_counter() - began
+    kept = [own.candidate for own in known if own.basis != "repeated calls"][:most]
+    passes, opponents = [], []
+    for _ in range(2):
+        passes.append(measured(session, kept))
+        (einsum, *_) = measure_opponents(problem, "d", 1, REPETITIONS, 20.0)
+        opponents.append(einsum.seconds)
+    mean = np.mean(passes, axis=0)
+    noise = float(np.mean(np.abs(passes[0] / passes[1] - 1)))
+    best = int(np.argmin(mean))
+    names = kept[0].name, kept[best].name
+    return Outcome(name, *names, mean[0], mean[best], float(np.mean(opponents)), noise, len(kept), cost)
+
+
+def scaled_set(mebibytes: float, ragged: bool) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """Name, contraction and sizes of each row."""
+    with SET.open() as file:
+        for row in csv.DictReader(file):
+            contraction = parse_contraction(row["contraction"])
+            sizes = {index: int(size) for index, size in re.findall(r"(\w):(\d+)", row["sizes"])}
+            tensors = (contraction.A, contraction.B, contraction.C)
+            largest = max(tensors, key=lambda tensor: prod(sizes[index] for index in tensor))
+            ratio = mebibytes * 2**20 / 8 / prod(sizes[index] for index in largest)
+            own = {index: max(2, round(size * ratio ** (1 / len(largest)))) for index, size in sizes.items()}
+            yield row["name"], row["contraction"], {index: next_prime(n) if ragged else n for index, n in own.items()}
+
+
+def next_prime(n: int) -> int:
+    """The least prime above a number."""
+    n += 1
+    while any(n % divisor == 0 for divisor in range(2, int(n**0.5) + 1)):
+        n += 1
+    return n
 
 
 if __name__ == "__main__":

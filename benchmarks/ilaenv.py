@@ -62,7 +62,7 @@ def main(lapack, blas, n, operations):
         off = (own["gain"] - own["predicted"]).abs()
         click.echo(
             f"{routine}: mean gain {own['gain'].mean():.1f} %, predicted {own['predicted'].mean():.1f} %, "
-            f"{off.median():.1f} points apart (median); slower than with LAPACK's own, beyond noise, at "
+            f"{off.median():.1f} points apart (median); slower than with LAPACK's own, beyond noise and 1 %, at "
             f"{', '.join(map(str, slower['n'])) or 'no size'}"
         )
 

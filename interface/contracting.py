@@ -8,14 +8,22 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from blascast.algorithms.contractions import TENSORS, Problem, contiguous_strides, extents_of_shapes, parse_contraction
+from blascast.algorithms.contractions import (
+    TENSORS,
+    Problem,
+    contiguous_strides,
+    extents_of_shapes,
+    parse_contraction,
+    source_of,
+)
 from blascast.algorithms.contractions.problem import Order
 from blascast.sampler.errors import UsageError
 from blascast.sampler.host.local import CompiledNest, LocalLibrary
 from blascast.sampler.sampler import OnProgress
 from blascast.sampler.setup import SetupRequest
 
-from .answers.contraction import ContractionReport, rank_problem
+from .answers.contraction import rank_problem
+from .answers.contraction_report import ContractionReport
 
 DTYPES = {np.dtype(name): dtype for name, dtype in zip(("f4", "f8", "c8", "c16"), "sdcz", strict=True)}
 MOST_PLANS = 1000
@@ -24,8 +32,9 @@ Array = npt.NDArray[Any]
 
 
 class PlanOptions(TypedDict, total=False):
-    """What may be chosen: parameters of `Session`; the data type is that of the arrays."""
+    """What may be chosen: parameters of `Session` (the data type is that of the arrays), and of `rank_contraction`."""
 
+    measure: bool
     library: str
     threads: int
     home: Path | None
@@ -57,7 +66,12 @@ class Plan:
     @property
     def algorithm(self) -> str:
         """Its name."""
-        return self.report.rows[0].estimate.nest.name
+        return self.report.best.candidate.nest.name
+
+    @property
+    def source(self) -> str:
+        """It as loops, and as a C function."""
+        return source_of(self.report.best.candidate)
 
     def run(self, A: Array, B: Array, out: Array | None = None) -> Array:
         """Contracts arrays of the shapes, strides and type that it was made for."""
@@ -84,7 +98,8 @@ def contract(
     out : array, optional
         Where the result goes; by default a new array.
     **options
-        Library, threads and so on: the parameters of `Session`, but the data type.
+        Library, threads and so on: the parameters of `Session`, but the data type. With `measure`, the most
+        promising algorithms are run on arrays like these to choose, which takes less for small ones.
 
     Returns
     -------
@@ -145,7 +160,7 @@ def _new_plan(contraction: str, A: Array, B: Array, out: Array | None, options: 
     dtype = DTYPES[A.dtype]
     report = rank_problem(Problem(parsed, extents, strides), dtype=dtype, **options)
     library = _library(options.get("library", "scipy"), dtype, options.get("threads", 1))
-    nest = report.rows[0].estimate.nest
+    nest = report.best.candidate.nest
     return Plan(report, A.dtype, order, library.compile(nest.nest, nest.buffers, len(TENSORS)))
 
 
@@ -184,8 +199,20 @@ def _check_out(out: Array, A: Array, B: Array) -> None:
         raise UsageError("out cannot be written; give another array, or none")
     if _regular(out) is not out:
         raise UsageError(f"out must have positive strides of whole elements, got {out.strides}; give another array")
+    if _overlaps_itself(out):
+        raise UsageError(f"entries of out share memory with each other (strides {out.strides}); give another array")
     if np.may_share_memory(out, A) or np.may_share_memory(out, B):
         raise UsageError("out shares memory with an operand, which would change while it is read; give another array")
+
+
+def _overlaps_itself(array: Array) -> bool:
+    """Whether an axis may step into what those of smaller strides reach."""
+    reach = array.itemsize
+    for stride, extent in sorted(zip(array.strides, array.shape, strict=True)):
+        if extent > 1 and stride < reach:
+            return True
+        reach += (extent - 1) * stride
+    return False
 
 
 def _strides(array: Array) -> tuple[int, ...]:

@@ -75,14 +75,15 @@ def test_sylvester_takes_two_block_sizes(real: WorkerBackend) -> None:
 
 
 @pytest.mark.parametrize("dtype", "scz")
-def test_other_data_types(dtype: str) -> None:
+@pytest.mark.parametrize(("n", "b"), [(45, 8), (48, 16), (20, 32)])
+def test_other_data_types(dtype: str, n: int, b: int) -> None:
     backend = WorkerBackend(SetupRequest(dtype=dtype))
     bound = 1e-4 if dtype in "sc" else 1e-12
     try:
         for operation, name in VARIANTS:
             some = operation != "sylvester" or name in ("m1n1", "d7m1m2", "lapack", "library")
             if dtype in find_operation(operation).types and some:
-                check(backend, operation, name, squares(45, operation), 8, bound)
+                check(backend, operation, name, squares(n, operation), b, bound)
     finally:
         backend.close()
 

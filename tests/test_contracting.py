@@ -1,15 +1,18 @@
 """Predictions of contractions: access distances, micro-benchmarks, rankings, and running the winner."""
 
+import ctypes
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
 import blascast
-from blascast.algorithms.contractions import Problem, candidates, parse_contraction
+from blascast.algorithms.contractions import Problem, candidates, parse_contraction, source_of
 from blascast.cli import run
 from blascast.predictors.contractions.benchmarks import occurrences
 from blascast.predictors.contractions.distances import Walk, operands_of
@@ -17,7 +20,7 @@ from blascast.predictors.contractions.memory import LARGEST_STRIDE, shortened
 from blascast.predictors.contractions.prefetching import failing_share, prefetch_of
 from blascast.predictors.contractions.singles import MOST_WORK, representative
 from blascast.predictors.contractions.stages import Stage
-from blascast.predictors.contractions.states import regions_of
+from blascast.predictors.contractions.states import Machine, regions_of
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernels import find_kernel
@@ -28,13 +31,15 @@ from blascast.sampler.setup import Cache
 CACHES = (Cache(1, 32 << 10), Cache(2, 1 << 20), Cache(3, 32 << 20))
 EXAMPLE = {"a": 64, "b": 48, "c": 40, "i": 8}  # of abc=ai,ibc
 DOUBLE = 8
+TYPES = {"d": np.float64, "z": np.complex128}
+MACHINE = Machine(CACHES, DOUBLE)
 
 
 def nest_named(name: str, text: str = "abc=ai,ibc", sizes: dict[str, int] = EXAMPLE) -> Nest:
     contraction = parse_contraction(text)
     problem = Problem.contiguous(contraction, {index: sizes[index] for index in contraction.indices})
     (found,) = [c for c in candidates(problem, "d") if c.family == "loops" and c.name == name]
-    return found.nest("d").nest
+    return found.nest.nest
 
 
 def kernel_step(nest: Nest) -> Step:
@@ -107,7 +112,7 @@ def test_what_is_prefetched() -> None:
 @pytest.mark.parametrize("name", ["c-gemm", "ca-gemv", "ci-ger", "bca-dot", "aci-axpy"])
 def test_occurrences_add_up_to_all_calls(name: str, stage: Stage) -> None:
     nest = nest_named(name)
-    found = occurrences(nest, CACHES, DOUBLE, stage)
+    found = occurrences(nest, MACHINE, stage)
     calls = sum(occurrence.count * occurrence.benchmark.nest.call_count for occurrence in found)
     assert calls == pytest.approx(nest.call_count)
     if stage == Stage.REPEATED:
@@ -117,9 +122,9 @@ def test_occurrences_add_up_to_all_calls(name: str, stage: Stage) -> None:
 def test_failures_are_an_eighth_and_first_iterations_their_share() -> None:
     nest = nest_named("ca-gemv")
     calls = EXAMPLE["a"] * EXAMPLE["c"]
-    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, Stage.FAILURES))
+    counts = sorted(occurrence.count for occurrence in occurrences(nest, MACHINE, Stage.FAILURES))
     assert counts == pytest.approx([calls / 8, calls * 7 / 8])
-    counts = sorted(occurrence.count for occurrence in occurrences(nest, CACHES, DOUBLE, Stage.FIRST))
+    counts = sorted(occurrence.count for occurrence in occurrences(nest, MACHINE, Stage.FIRST))
     rest = calls * (1 - 1 / EXAMPLE["a"])
     assert counts == pytest.approx(sorted([calls / EXAMPLE["a"], rest / 8, rest * 7 / 8]))
 
@@ -129,7 +134,7 @@ def test_later_calls_add_to_the_result() -> None:
     nest = nest_named("i-gemm", "ab=aji,jbi", {"a": 200, "b": 200, "i": 8, "j": 200})
     by_beta = {
         step.call.scalars["beta"]: occurrence.count
-        for occurrence in occurrences(nest, CACHES, DOUBLE, Stage.FIRST)
+        for occurrence in occurrences(nest, MACHINE, Stage.FIRST)
         for _, step in occurrence.benchmark.nest.steps()
         if step.call.kernel.name == "gemm"
     }
@@ -138,11 +143,11 @@ def test_later_calls_add_to_the_result() -> None:
 
 def test_short_iterations_are_timed_as_they_follow_each_other() -> None:
     """A quarter of the iterations over c of ca-gemv, with all over a inside; no more than half of a loop."""
-    found = occurrences(nest_named("ca-gemv"), CACHES, DOUBLE)
+    found = occurrences(nest_named("ca-gemv"), MACHINE)
     lengths = {row.count for o in found for row in o.benchmark.nest.body if isinstance(row, Loop)}
     assert len(lengths) == 1
     assert 2 <= lengths.pop() <= EXAMPLE["c"] / 2
-    small = occurrences(nest_named("ca-gemv", sizes={"a": 3, "b": 2, "c": 5, "i": 2}), CACHES, DOUBLE)
+    small = occurrences(nest_named("ca-gemv", sizes={"a": 3, "b": 2, "c": 5, "i": 2}), MACHINE)
     assert {row.count for o in small for row in o.benchmark.nest.body if isinstance(row, Loop)} == {3}
 
 
@@ -165,7 +170,7 @@ def test_shortened_strides_keep_their_places_and_do_not_overlap(counts: dict[int
 
 @pytest.mark.parametrize("name", ["c-gemm", "ca-gemv", "ci-ger", "bca-dot", "aci-axpy"])
 def test_micro_benchmarks_stay_in_their_memory(name: str) -> None:
-    for occurrence in occurrences(nest_named(name), CACHES, DOUBLE):
+    for occurrence in occurrences(nest_named(name), MACHINE):
         spans = {buffer.name: buffer.elements for buffer in occurrence.benchmark.buffers}
         for region in regions_of(occurrence.benchmark.nest.body, DOUBLE).values():
             run, further = region.runs
@@ -194,7 +199,7 @@ def test_a_ranking_on_the_simulated_machine(tmp_path: Path) -> None:
     assert [row.tie_class for row in report.rows] == sorted(row.tie_class for row in report.rows)
     assert len(report.rows) + len(report.others) == 41
     assert min(other.seconds for other in report.others) > report.rows[0].estimate.seconds
-    assert sum(row.measured is not None for row in report.rows) == 5
+    assert sum(row.measured is not None for row in report.rows) == 8
     assert "41 algorithms: 6 dot, 20 axpy, 7 gemv, 5 ger, 3 gemm." in str(report)
     again = blascast.rank_contraction("abc=ai,ibc", SIZES, library="simulated", home=tmp_path)
     assert [row.estimate.seconds for row in again.rows] == times, "what was timed is kept"
@@ -211,6 +216,84 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "c-gemm" in capsys.readouterr().out
 
 
+def test_verifying_measures_opponents_too(tmp_path: Path) -> None:
+    report = blascast.rank_contraction("ab=ai,ib", {"a": 30, "b": 20, "i": 10}, home=tmp_path, verify=True)
+    assert [opponent.name for opponent in report.opponents][:2] == ["numpy.einsum", "numpy.tensordot"]
+    assert all(row.measured for row in report.rows[:3])
+    assert "numpy.tensordot" in str(report)
+    batch = blascast.rank_contraction("abz=aiz,ibz", {"a": 3, "b": 2, "i": 2, "z": 2}, home=tmp_path, verify=True)
+    assert "numpy.tensordot" not in [opponent.name for opponent in batch.opponents]
+
+
+def test_a_budget_limits_what_is_verified(tmp_path: Path) -> None:
+    question = {"library": "simulated", "home": tmp_path, "verify": True}
+    few = blascast.rank_contraction("ai,ibc->abc", SIZES, budget=1e-6, **question)  # type: ignore[arg-type]
+    assert sum(row.measured is not None for row in few.rows) == 3
+    assert len([row for row in blascast.rank_contraction("ai,ibc->abc", SIZES, **question).rows if row.measured]) > 3  # type: ignore[arg-type]
+
+
+def test_the_most_promising_are_run_where_that_is_asked(tmp_path: Path) -> None:
+    report = blascast.rank_contraction("ai,ibc->abc", SIZES, library="simulated", home=tmp_path, measure=True)
+    assert {row.estimate.basis for row in report.rows} == {"runs"}
+    assert "Running them took" in str(report)
+    assert len(report.rows) + len(report.others) == 41
+    A, B = np.ones((3, 2)), np.ones((2, 4))
+    np.testing.assert_equal(blascast.contract("ai,ib->ab", A, B, measure=True, home=tmp_path), A @ B)
+
+
+def test_groups_that_cannot_hold_the_best_are_not_looked_into(tmp_path: Path) -> None:
+    report = blascast.rank_contraction("abc=ija,jbic", dict.fromkeys("abcij", 16), library="simulated", home=tmp_path)
+    assert {other.candidate.kernel for other in report.others} >= {"dot", "axpy"}
+    assert min(other.seconds for other in report.others) > report.best.seconds
+    assert len(report.rows) < 40
+
+
+def test_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = [word for index, size in SIZES.items() for word in ("--size", f"{index}={size}")]
+    figure = tmp_path / "algorithms.svg"
+    ask = ["contract", "abc=ai,ibc", *sizes, "--library", "simulated", "--output", str(figure)]
+    assert run(ask) == 0
+    capsys.readouterr()
+    assert "GFLOP/s" in figure.read_text()
+
+
+# --- algorithms as text
+
+
+def test_an_algorithm_as_loops(capsys: pytest.CaptureFixture[str]) -> None:
+    ask = ["contract", "abc=ija,jbic", *(word for i in "abcij" for word in ("--size", f"{i}=4"))]
+    assert run([*ask, "--show", "cj'-gemm"]) == 0
+    source = capsys.readouterr().out
+    assert "for c in 0..3:" in source
+    assert "B' = B[j,:,:,c]    (copy)" in source
+    assert "C[:,:,c] += A[:,j,:] B'    (gemm)" in source
+    assert "int contraction(const T *A, const T *B, T *C)" in source
+
+
+@pytest.mark.parametrize("dtype", "dz")
+@pytest.mark.parametrize("text", ["abc=ija,jbic", "abcz=aiz,ibcz", "a=iaj,ji", "cab=ai,ibc"])
+def test_sources_compile_and_compute(text: str, dtype: str, tmp_path: Path) -> None:
+    """One algorithm of each kind, linked with the BLAS of SciPy's wheel."""
+    (blas,) = (Path(scipy.__file__).parents[1] / "scipy.libs").glob("libscipy_openblas-*.so")
+    contraction = parse_contraction(text)
+    sizes = dict(zip("abcijz", (5, 4, 3, 6, 2, 2), strict=True))
+    problem = Problem.contiguous(contraction, {index: sizes[index] for index in contraction.indices})
+    kinds = {(own.family, own.kernel, own.nest.copied): own for own in candidates(problem, dtype)}
+    random = np.random.default_rng(0)
+    A, B = (np.asfortranarray(random.random(problem.shape(name)).astype(TYPES[dtype])) for name in ("A", "B"))
+    wanted = np.einsum("{},{}->{}".format(*map("".join, (contraction.A, contraction.B, contraction.C))), A, B)
+    names = ("gemm", "gemv", "ger", "geru", "axpy", "dot", "copy")
+    renamed = [f"-D{dtype}{name}_=scipy_{dtype}{name}_" for name in names]
+    for number, own in enumerate(kinds.values()):
+        source, library = tmp_path / f"{number}.c", tmp_path / f"{number}.so"
+        source.write_text(source_of(own))
+        command = ["cc", "-O1", "-Wall", "-Werror", *renamed, "-shared", "-fPIC", str(source), str(blas)]
+        subprocess.run([*command, f"-Wl,-rpath,{blas.parent}", "-o", str(library)], check=True)
+        C = np.full(problem.shape("C"), np.nan, dtype=TYPES[dtype], order="F")
+        assert ctypes.CDLL(str(library)).contraction(*(ctypes.c_void_p(array.ctypes.data) for array in (A, B, C))) == 0
+        np.testing.assert_allclose(C, wanted, rtol=1e-12, err_msg=own.name)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -220,6 +303,12 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
         ("ab=ai,ib --size a=0 --size b=1 --size i=1", "the size of the index 'a' must be a positive"),
         ("ab=ai,ib --size a=2 --size b=2 --size i=2 --kernels trsm", "unknown kernel of contractions 'trsm'"),
         ("a=a,a --size a=2", "a=a,a has no algorithm with the kernels"),
+        ("ab=ai,ib --size a=2 --size b=2 --size i=2 --show i-gem", "unknown algorithm of ab=ai,ib 'i-gem'"),
+        (
+            "ab=ai,ib --size a=2 --size b=2 --size i=2 --budget 0",
+            "a budget must be a positive number of seconds, got 0",
+        ),
+        ("ab=ai,ib --size a=2 --size b=2 --size i=2 --output x.txt", "a figure must end in .pdf, .png, .svg"),
         ("ab=ai,ib --size a=9999999 --size b=9999999 --size i=2", "GB of memory are available"),
     ],
 )
@@ -262,6 +351,7 @@ def test_arrays_that_are_refused(tmp_path: Path) -> None:
         ((A, B, [[0.0] * 4] * 2), "out must be an array of float64, got list"),
         ((A, B, np.broadcast_to(np.ones(4), (2, 4))), "out cannot be written"),
         ((A, B, np.ones((2, 4))[::-1]), "out must have positive strides of whole elements"),
+        ((A, B, np.lib.stride_tricks.as_strided(np.ones(5), (2, 4), (8, 8))), "entries of out share memory with each"),
         ((np.ones((4, 4)), np.ones((4, 4)), None), None),
     ]:
         if message is None:

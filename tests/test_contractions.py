@@ -187,7 +187,7 @@ def check_all(problem: Problem, dtype: str, order: str, library: LocalLibrary, m
     wanted = np.einsum(subscripts, A, B)
     found = list(candidates(problem, dtype))
     for candidate in found[:: max(1, len(found) // most)]:
-        nest = candidate.nest(dtype)
+        nest = candidate.nest
         assert nest.name == candidate.name
         compiled = library.compile(nest.nest, nest.buffers, len(TENSORS))
         for _ in range(2):  # the second run finds the first one's result
@@ -206,7 +206,7 @@ def test_arrays_with_gaps(libraries: dict[str, LocalLibrary]) -> None:
     problem = Problem(contraction, extents, strides)
     wanted = np.einsum("ai,ibc->abc", parts["A"], parts["B"])
     for candidate in candidates(problem, "d"):
-        nest = candidate.nest("d")
+        nest = candidate.nest
         whole["C"][...] = 7.0
         libraries["d"].compile(nest.nest, nest.buffers, 3).run(*(parts[name].ctypes.data for name in TENSORS))
         np.testing.assert_allclose(parts["C"], wanted, err_msg=nest.name)

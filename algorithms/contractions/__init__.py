@@ -7,6 +7,7 @@ layout       parts of tensors as vectors and matrices, loops that copy and clear
 nests        an algorithm as a nest that the engine runs
 fusion, transposed   candidates of our own: runs of indices as one, one product on transposed copies
 candidates   all of them
+source       an algorithm as loops and as C
 """
 
 from .candidates import KERNELS, Candidate, candidates
@@ -14,6 +15,7 @@ from .enumeration import LoopAlgorithm, counts, loop_algorithms
 from .nests import ContractionNest, nest_of
 from .notation import TENSORS, Contraction, check_extents, extents_of_shapes, parse_contraction
 from .problem import Problem, contiguous_strides
+from .source import loops_of, source_of
 
 __all__ = [
     "KERNELS",
@@ -29,6 +31,8 @@ __all__ = [
     "counts",
     "extents_of_shapes",
     "loop_algorithms",
+    "loops_of",
     "nest_of",
     "parse_contraction",
+    "source_of",
 ]

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
+
+from blascast.sampler.kernel import Kernel
 
 from .enumeration import PATTERNS, LoopAlgorithm, loop_algorithms
 from .fusion import fused, is_fused
-from .nests import ContractionNest, name_of, nest_of
+from .nests import ContractionNest, kernel_for, name_of, nest_of
 from .problem import Problem
 from .transposed import KERNEL as TTGT
 from .transposed import transposed_nests
@@ -15,7 +18,7 @@ Family: TypeAlias = Literal["loops", "fused", "transposed"]
 KERNELS = (*PATTERNS, TTGT)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """An algorithm for a problem, whose nest is built when it is asked for.
 
@@ -27,16 +30,23 @@ class Candidate:
     problem : Problem
         The algorithm's own: with fused indices.
     algorithm : LoopAlgorithm or ContractionNest
+    dtype : str
     """
 
     family: Family
     problem: Problem
     algorithm: LoopAlgorithm | ContractionNest
+    dtype: str
 
     @property
     def kernel(self) -> str:
         """The kernel inside its loops."""
         return self.algorithm.mapping.kernel if isinstance(self.algorithm, LoopAlgorithm) else self.algorithm.kernel
+
+    @property
+    def routine(self) -> Kernel:
+        """The same, as the data type has it."""
+        return kernel_for("gemm" if self.kernel == TTGT else self.kernel, self.dtype)
 
     @property
     def name(self) -> str:
@@ -45,10 +55,11 @@ class Candidate:
             return name_of(self.algorithm, self.problem)
         return self.algorithm.name
 
-    def nest(self, dtype: str) -> ContractionNest:
+    @cached_property
+    def nest(self) -> ContractionNest:
         """Ready to be run."""
         if isinstance(self.algorithm, LoopAlgorithm):
-            return nest_of(self.algorithm, self.problem, dtype)
+            return nest_of(self.algorithm, self.problem, self.dtype)
         return self.algorithm
 
 
@@ -58,12 +69,12 @@ def candidates(problem: Problem, dtype: str, kernels: frozenset[str] = frozenset
     Fused indices bring further ones where a kernel gets one of them.
     """
     for algorithm in loop_algorithms(problem.contraction, kernels):
-        yield Candidate("loops", problem, algorithm)
+        yield Candidate("loops", problem, algorithm, dtype)
     shorter = fused(problem)
     if shorter is not problem:
         for algorithm in loop_algorithms(shorter.contraction, kernels):
             if is_fused(algorithm.mapping.indices):
-                yield Candidate("fused", shorter, algorithm)
+                yield Candidate("fused", shorter, algorithm, dtype)
     if TTGT in kernels:
         for nest in transposed_nests(problem, dtype):
-            yield Candidate("transposed", problem, nest)
+            yield Candidate("transposed", problem, nest, dtype)

@@ -1,6 +1,6 @@
 """accuracy: predictions held against measurements, beside the noise and simpler ways to predict the same."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
@@ -259,29 +259,40 @@ def accuracy(
     named = None if variants is None else _named(chosen, variants)
     if not any("m" in operation.sizes for operation in chosen):
         problems_of(chosen[0], sizes, m)  # refuses an m
-    frames, rows, evidence = [], [], []
+    frames: list[pd.DataFrame] = []
+    rows: list[AccuracyRow] = []
+    evidence: list[Evidence] = []
     for where in setups_of(library, threads):
         with Session(**where, **options) as session:
-            parts = []
-            setup = session.setup
-            label = f"{setup.library.name}, {setup.threads} thread{'s' * (setup.threads != 1)}"
             asked = [_configurations(session, operation, sizes, blocks, m, named) for operation in chosen]
-            for configurations in asked:
-                part = Trial(session, configurations).frame(repetitions)
-                part.insert(0, "setup", label)
-                parts.append(with_errors(part))
-                if on_points:
-                    on_points(parts[-1])
+            parts = list(_parts(session, asked, repetitions, on_points))
             states: set[State] = {part.attrs["state"] for part in parts}
             evidence.append(Evidence.of(session, states.pop() if len(states) == 1 else "mixed"))
         costs = {part["operation"].iloc[0]: part.attrs["costs"] for part in parts}
-        frame = pd.concat(parts, ignore_index=True)
-        rows += _rows(frame, label, costs)
-        frames.append(frame)
+        frames.append(pd.concat(parts, ignore_index=True))
+        rows += _rows(frames[-1], parts[0]["setup"].iloc[0], costs)
     smallest = min(sizes if m is None else [*sizes, m])
     too_large = ", ".join(str(size) for size in blocks if size > smallest)
     left_out = (f"Block sizes larger than a matrix are left out there: {too_large}.",) if too_large else ()
     return AccuracyReport(pd.concat(frames, ignore_index=True), tuple(rows), tuple(evidence), left_out)
+
+
+def _parts(
+    session: Session,
+    asked: Sequence[list[Configuration]],
+    repetitions: int,
+    on_points: "Callable[[pd.DataFrame], None] | None",
+) -> Iterator["pd.DataFrame"]:
+    """The points of each operation on one setup, measured."""
+    setup = session.setup
+    label = f"{setup.library.name}, {setup.threads} thread{'s' * (setup.threads != 1)}"
+    for configurations in asked:
+        part = Trial(session, configurations).frame(repetitions)
+        part.insert(0, "setup", label)
+        part = with_errors(part)
+        if on_points:
+            on_points(part)
+        yield part
 
 
 def _named(operations: Sequence[Operation], variants: object) -> set[str]:

@@ -53,6 +53,8 @@ def blocksizes(
     kind = form or (output.suffix[1:].lower() if output else None)
     if kind is not None and kind not in FORMATS:
         raise UsageError(f"block sizes are written as {', '.join(FORMATS)}, got {str(output)!r}; see --format")
+    if output and form and output.suffix[1:].lower() in {*FORMATS} - {form}:
+        raise UsageError(f"--format {form} does not fit the name {str(output)!r}; leave one of them out")
     with progress_bar() as on_progress:
         report = export_blocksizes(n, operations, on_progress=on_progress, **options)
     if kind is None or (kind == "json" and output is None):

@@ -7,6 +7,7 @@ import numpy as np
 from blascast.predictors.configurations import shown
 
 from ..answers.blocksizes import BlocksizeReport
+from ..answers.contraction_report import ContractionReport
 from ..answers.standings import Contender, RankReport, SweepReport
 from .axes import new_axes
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MOST_ALGORITHMS = 20  # of a contraction
 MOST_LINES = 12  # in a plot of a sweep; what is never among the best so many is left out
 
 
@@ -38,6 +40,39 @@ def draw_blocksize(report: BlocksizeReport) -> "Figure":
     plot_blocksize(report, times)
     plot_tradeoff(report, shares, rates)
     return figure
+
+
+def draw_contraction(report: ContractionReport) -> "Figure":
+    """A figure of the algorithms of a contraction."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 4.8), layout="constrained")
+    plot_contraction(report, figure.add_subplot())
+    return figure
+
+
+def plot_contraction(report: ContractionReport, axes: "Axes | None" = None) -> "Axes":
+    """Predicted performance of algorithms as bars with their uncertainty, measured as points, opponents as lines."""
+    axes = axes or new_axes()
+    rows = report.rows[:MOST_ALGORITHMS]
+    rates = np.array([row.flops_per_second / 1e9 for row in rows])
+    spread = rates * [row.relative_error for row in rows]
+    places = np.arange(len(rows))
+    axes.barh(places, rates, xerr=spread, capsize=3, color="C0", alpha=0.6, label="predicted")
+    if report.is_verified:
+        measured = [report.flops / row.measured / 1e9 if row.measured else np.nan for row in rows]
+        axes.plot(measured, places, "o", color="C1", label="measured")
+    for i, opponent in enumerate(report.opponents):
+        rate = report.flops / opponent.seconds / 1e9
+        axes.axvline(rate, color=f"C{i + 2}", linestyle="--", label=f"{opponent.name}, measured")
+    axes.set_yticks(places, [row.name for row in rows])
+    axes.invert_yaxis()
+    axes.set_ylabel("algorithm")
+    axes.set_xlabel("performance [GFLOP/s]")
+    sizes = ", ".join(f"{index} = {extent}" for index, extent in report.problem.extents.items())
+    axes.set_title(f"{report.problem.contraction}, {sizes}")
+    axes.legend()
+    return axes
 
 
 def plot_rank(report: RankReport, axes: "Axes | None" = None) -> "Axes":

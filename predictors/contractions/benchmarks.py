@@ -1,9 +1,8 @@
 """Micro-benchmarks of an algorithm: what is timed to predict it, and how often each occurs in it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from blascast.sampler.nest import Loop, Nest
-from blascast.sampler.setup import Cache
 
 from .singles import Occurrence, repeated_calls, single_calls
 from .stages import LAST, Stage
@@ -11,20 +10,18 @@ from .states import Machine
 from .trains import train_occurrences, trains
 
 
-def occurrences(nest: Nest, caches: Sequence[Cache], item_bytes: int, stage: Stage = LAST) -> list[Occurrence]:
+def occurrences(nest: Nest, machine: Machine, stage: Stage = LAST) -> list[Occurrence]:
     """The micro-benchmarks that predict a nest.
 
     Parameters
     ----------
     nest : Nest
-    caches : sequence of Cache
-        Of the machine, the smallest first.
-    item_bytes : int
+    machine : Machine
     stage : Stage
         Up to which they are refined.
     """
     merged: dict[str, Occurrence] = {}
-    for found in _all(nest, Machine(tuple(caches), item_bytes), stage):
+    for found in _all(nest, machine, stage):
         key = found.benchmark.key
         count = found.count + (merged[key].count if key in merged else 0.0)
         merged[key] = Occurrence(found.benchmark, count)

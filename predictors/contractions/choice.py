@@ -1,25 +1,32 @@
 """Which algorithm of a contraction is fastest: predicted one after another, as long as one may still be.
 
-All algorithms are estimated from repeated calls first, which few micro-benchmarks tell, as algorithms share
-them. Those are then predicted in the order of these estimates, with the cache state that they leave
-their calls in, until the next one's estimate is clearly longer than the best prediction.
+Algorithms that differ in the order of their loops make the same calls: repeated again and again, these
+bound all of them from below, copies left out. Groups whose bound is far above the best prediction are
+never looked into. In the others each algorithm's own repeated calls, and the memory that it takes from
+beyond the second-largest cache, tell in which order they are predicted, and where to stop.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from blascast.algorithms.contractions import Candidate, ContractionNest
-from blascast.sampler.setup import Cache
+from blascast.algorithms.contractions import Candidate, LoopAlgorithm
 
 from .benchmarks import occurrences
 from .measuring import Measurer, Timing
-from .singles import Occurrence
-from .stages import LAST, Stage
+from .singles import Occurrence, repeated_calls
+from .stages import Stage
+from .states import Machine
 
 ROUND = 8  # algorithms that are predicted at a time
 CLEARLY = 1.3  # by this factor must an estimate from repeated calls be longer: some calls are quicker in an algorithm
+UNLIKELY = 1.5  # by this factor must one that includes memory be longer
+FAR_BYTES_PER_SECOND = 1e10  # roughly, to know an order
+
+Basis: TypeAlias = Literal["repeated calls", "micro-benchmarks", "runs"]
+Runner: TypeAlias = Callable[[Sequence[Candidate]], Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,57 +35,70 @@ class Estimate:
 
     Parameters
     ----------
-    family : str
-        As of `Candidate`.
-    nest : ContractionNest
+    candidate : Candidate
     seconds, error : float
-        Median, and its standard error.
-    refined : bool
-        Whether the state of the caches is in it; else calls were repeated.
+        Median, and its standard error; from repeated calls, a lower bound.
+    basis : str
+        What it comes from.
     """
 
-    family: str
-    nest: ContractionNest
+    candidate: Candidate
     seconds: float
     error: float
-    refined: bool
+    basis: Basis
 
 
-def estimates(
-    candidates: Iterable[Candidate], dtype: str, item_bytes: int, caches: Sequence[Cache], measurer: Measurer
-) -> list[Estimate]:
-    """The run times of algorithms, the shortest first: those that may be the fastest are refined.
+@dataclass(frozen=True, eq=False)
+class _Rough:
+    """An algorithm before it is predicted."""
+
+    estimate: Estimate
+    found: Sequence[Occurrence]  # what predicts it
+    expected: float  # seconds, with memory
+
+    @property
+    def seconds(self) -> float:
+        return self.estimate.seconds
+
+
+def estimates(candidates: Iterable[Candidate], machine: Machine, measurer: Measurer) -> list[Estimate]:
+    """The run times of algorithms, predicted ones first, the shortest first.
 
     Parameters
     ----------
     candidates : iterable of Candidate
-    dtype : str
-    item_bytes : int
-    caches : sequence of Cache
-        Of the machine.
+    machine : Machine
     measurer : Measurer
     """
-    chosen = list(candidates)
-    nests = [candidate.nest(dtype) for candidate in chosen]
+    search = _Search(candidates, machine, measurer)
+    for following in search.rounds():
+        timings = measurer.timings(one.benchmark for rough in following for one in rough.found)
+        for rough in following:
+            seconds, error = total(rough.found, timings)
+            search.settle(rough, Estimate(rough.estimate.candidate, seconds, error, "micro-benchmarks"))
+    return search.result()
 
-    def predict(indices: Sequence[int], stage: Stage) -> list[Estimate]:
-        found = [occurrences(nests[i].nest, caches, item_bytes, stage) for i in indices]
-        timings = measurer.timings(one.benchmark for own in found for one in own)
-        return [
-            Estimate(chosen[i].family, nests[i], *total(own, timings), stage == LAST)
-            for i, own in zip(indices, found, strict=True)
-        ]
 
-    rough = predict(range(len(nests)), Stage.REPEATED)
-    order = np.argsort([estimate.seconds for estimate in rough]).tolist()
-    refined: dict[int, Estimate] = {}
-    while len(refined) < len(order):
-        best = min((estimate.seconds for estimate in refined.values()), default=np.inf)
-        following = [i for i in order[len(refined) :][:ROUND] if rough[i].seconds < CLEARLY * best]
-        if not following:
-            break
-        refined.update(zip(following, predict(following, LAST), strict=True))
-    return sorted((refined.get(i, rough[i]) for i in order), key=lambda e: (not e.refined, e.seconds))
+def run_estimates(
+    candidates: Iterable[Candidate], machine: Machine, measurer: Measurer, run: Runner, most: int
+) -> list[Estimate]:
+    """The run times of the most promising algorithms, which are run: those first, the shortest first.
+
+    Parameters
+    ----------
+    candidates, machine, measurer
+        As of `estimates`.
+    run : callable
+        Returns medians and their standard errors.
+    most : int
+        How many are run.
+    """
+    search = _Search(candidates, machine, measurer)
+    following = search.promising()[:most]
+    times = run([rough.estimate.candidate for rough in following])
+    for rough, (seconds, error) in zip(following, times, strict=True):
+        search.settle(rough, Estimate(rough.estimate.candidate, seconds, error, "runs"))
+    return search.result()
 
 
 def total(found: Iterable[Occurrence], timings: Mapping[str, Timing]) -> tuple[float, float]:
@@ -89,3 +109,113 @@ def total(found: Iterable[Occurrence], timings: Mapping[str, Timing]) -> tuple[f
         seconds += occurrence.count * timing.times.median
         variance += (occurrence.count * timing.error) ** 2
     return seconds, variance**0.5
+
+
+class _Search:
+    """What is known of algorithms: bounds of groups, rough estimates of those looked into, settled ones."""
+
+    def __init__(self, candidates: Iterable[Candidate], machine: Machine, measurer: Measurer) -> None:
+        self._machine, self._measurer = machine, measurer
+        self._groups = self._bounded(_grouped(candidates))
+        self._waiting: list[_Rough] = []
+        self._settled: dict[int, tuple[_Rough, Estimate]] = {}
+
+    def rounds(self) -> Iterator[list[_Rough]]:
+        """Algorithms to be predicted next, until none that is left may be the fastest."""
+        while True:
+            self._look_into_groups()
+            following = [rough for rough in self._waiting if self._may_be_best(rough) or not self._settled][:ROUND]
+            if not following:
+                return
+            self._waiting = [rough for rough in self._waiting if rough not in following]
+            yield following
+
+    def promising(self) -> list[_Rough]:
+        """Algorithms of the groups with the lowest bounds, the shortest expected first."""
+        self._look_into_groups()
+        return [rough for rough in self._waiting if rough.seconds < CLEARLY * self._least_expected]
+
+    def settle(self, rough: _Rough, estimate: Estimate) -> None:
+        """Keeps an algorithm's run time."""
+        self._settled[id(rough.estimate.candidate)] = rough, estimate
+
+    def result(self) -> list[Estimate]:
+        """All that is known, settled ones first."""
+        settled = sorted((estimate for _, estimate in self._settled.values()), key=lambda e: e.seconds)
+        looked_into = [r.estimate for r in self._waiting if id(r.estimate.candidate) not in self._settled]
+        others = [replace(bound, candidate=own) for bound, group in self._groups for own in group]
+        return [*settled, *sorted((*looked_into, *others), key=lambda e: e.seconds)]
+
+    # --- bounds
+
+    def _bounded(self, groups: list[list[Candidate]]) -> list[tuple[Estimate, list[Candidate]]]:
+        """Groups with their bounds, the lowest first."""
+        found = [list(self._calls_of(group[0])) for group in groups]
+        timings = self._measurer.timings(one.benchmark for own in found for one in own)
+        bounds = [
+            Estimate(group[0], *total(own, timings), "repeated calls") for own, group in zip(found, groups, strict=True)
+        ]
+        order = np.argsort([bound.seconds for bound in bounds], kind="stable")
+        return [(bounds[i], groups[i]) for i in order]
+
+    def _calls_of(self, candidate: Candidate) -> Iterator[Occurrence]:
+        """The calls that all of its group make."""
+        for loops, step in candidate.nest.nest.steps():
+            if step.call.kernel is candidate.routine:
+                yield from repeated_calls(loops, step, self._machine)
+
+    def _look_into_groups(self) -> None:
+        """Adds the algorithms of groups that may hold the fastest."""
+        while self._groups and (self._count < ROUND or self._groups[0][0].seconds < CLEARLY * self._level):
+            new = [self._groups.pop(0)]
+            while self._groups and self._groups[0][0].seconds < CLEARLY * new[0][0].seconds:
+                new.append(self._groups.pop(0))
+            members = [candidate for _, group in new for candidate in group]
+            self._waiting = sorted((*self._waiting, *self._rough(members)), key=lambda rough: rough.expected)
+
+    def _rough(self, members: Sequence[Candidate]) -> list[_Rough]:
+        machine = self._machine
+        repeated = [occurrences(own.nest.nest, machine, Stage.REPEATED) for own in members]
+        timings = self._measurer.timings(one.benchmark for own in repeated for one in own)
+        rough = []
+        for candidate, calls in zip(members, repeated, strict=True):
+            found = occurrences(candidate.nest.nest, machine)
+            seconds, error = total(calls, timings)
+            far = sum(occurrence.count * occurrence.benchmark.far_bytes for occurrence in found)
+            expected = seconds + far / FAR_BYTES_PER_SECOND
+            rough.append(_Rough(Estimate(candidate, seconds, error, "repeated calls"), found, expected))
+        return rough
+
+    # --- decisions
+
+    @property
+    def _count(self) -> int:
+        """How many algorithms were looked into."""
+        return len(self._waiting) + len(self._settled)
+
+    @property
+    def _level(self) -> float:
+        """What a bound is held against: the best, or what is expected of it."""
+        return self._best if self._settled else self._least_expected
+
+    @property
+    def _best(self) -> float:
+        return min((estimate.seconds for _, estimate in self._settled.values()), default=np.inf)
+
+    @property
+    def _least_expected(self) -> float:
+        known = [*self._waiting, *(rough for rough, _ in self._settled.values())]
+        return min((rough.expected for rough in known), default=np.inf)
+
+    def _may_be_best(self, rough: _Rough) -> bool:
+        return rough.seconds < CLEARLY * self._best and rough.expected < UNLIKELY * self._least_expected
+
+
+def _grouped(candidates: Iterable[Candidate]) -> list[list[Candidate]]:
+    """Algorithms that make the same calls in another order."""
+    groups: dict[object, list[Candidate]] = {}
+    for candidate in candidates:
+        own = candidate.algorithm
+        key = (candidate.family, own.mapping) if isinstance(own, LoopAlgorithm) else candidate
+        groups.setdefault(key, []).append(candidate)
+    return list(groups.values())

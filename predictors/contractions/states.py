@@ -10,7 +10,7 @@ from blascast.sampler.call import View
 from blascast.sampler.nest import Loop, Nest, Row
 from blascast.sampler.precondition import Foreign
 from blascast.sampler.program import Buffer, Flush, Operation, Repeat, Run, Touch
-from blascast.sampler.setup import Cache
+from blascast.sampler.setup import Cache, Setup
 
 from .distances import Operand, operands_of
 from .footprints import Region
@@ -33,12 +33,15 @@ class Benchmark:
     buffers : tuple of Buffer
     key : str
         What tells it from others, for a data type.
+    far_bytes : int
+        Of operands that are beyond the second-largest cache.
     """
 
     nest: Nest
     preamble: tuple[Operation, ...]
     buffers: tuple[Buffer, ...]
     key: str
+    far_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,15 @@ class Machine:
 
     caches: tuple[Cache, ...]
     item_bytes: int
+
+    @classmethod
+    def of(cls, setup: Setup) -> "Machine":
+        """That of a setup."""
+        return cls(tuple(setup.machine.caches), setup.item_bytes)
+
+    def is_far(self, distance: int | None) -> bool:
+        """Whether what was accessed so long ago is beyond the second-largest cache."""
+        return distance is None or distance > max((cache.bytes for cache in self.caches[:-1]), default=0)
 
     def typical(self, distance: int) -> int | None:
         """A distance of much the same effect, one of few: 0 for the nearest, None beyond the last cache."""
@@ -92,7 +104,8 @@ def prepared(
     for access in accesses:
         preamble += [Touch(access.view)] if isinstance(access, Foreign) else _over(access, Touch)
     words = ", ".join(_region_text(access) if isinstance(access, Region) else str(access) for access in accesses)
-    return Benchmark(Nest(own.rows), tuple(preamble), own.buffers, f"{_text(own.rows)}; touched {words}")
+    far_bytes = sum(regions[name].bytes for name, distance in typical.items() if machine.is_far(distance))
+    return Benchmark(Nest(own.rows), tuple(preamble), own.buffers, f"{_text(own.rows)}; touched {words}", far_bytes)
 
 
 def _calls(own: OwnMemory) -> tuple[Operation, ...]:

@@ -2,7 +2,7 @@
 
 backend                    runs programs, explains what fails
 process                    a worker process: started, asked, watched, ended
-lowering                   programs as the engine reads them
+lowering, lowered          programs as the engine reads them: made, and what they consist of
 addresses, placement       where things are in the worker's memory; where programs are put
 inspection                 what a library is, asked of a worker of its own
 """

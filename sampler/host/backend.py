@@ -24,7 +24,8 @@ from ..raw import Shape, completed, mapped
 from ..resources import allowed_cpus, available_memory, claim_cpus
 from ..setup import Setup, SetupRequest, library_from_json, this_machine
 from .addresses import WorkerAddresses
-from .lowering import LoweredProgram, Lowering, item_bytes
+from .lowered import LoweredProgram
+from .lowering import Lowering, item_bytes
 from .placement import ProgramMemory
 from .process import Died, WorkerProcess
 

@@ -18,7 +18,8 @@ from ..worker.description import describe
 from ..worker.refused import Refused
 from ..worker.symbols import OpenLibrary
 from ..worker.vendors import vendor_of
-from .lowering import STEP, LoweredProgram, Lowering
+from .lowered import LoweredProgram
+from .lowering import STEP, Lowering
 
 _TAG_BITS = 48  # above them in an address: which operand it is of
 

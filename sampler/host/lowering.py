@@ -5,11 +5,9 @@ however often programs repeat it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import program
 from ..call import Call, View
@@ -19,17 +17,8 @@ from ..kernel import ITEM_BYTES, Data, Flag, Inc, Info, Integer, Kernel, Kind, L
 from ..nest import Loop, Nest, Step
 from ..program import Buffer, Operation
 from ..setup import Setup
+from .lowered import Integers, Lowered, LoweredProgram, Pool, joined, rows_of, side_by_side, wordless
 
-# As in csrc/engine.cdef.h
-OPERATION = np.dtype(
-    [
-        *(("kind", np.int32), ("word_count", np.int32), ("words", np.uint64), ("routine", np.uint64)),
-        *(("result", np.uint64), ("returns", np.int32), ("lane", np.int32)),
-        *(("target", np.uint64), ("source", np.uint64)),
-        *(("column_bytes", np.int64), ("columns", np.int64), ("stride_bytes", np.int64), ("amount", np.int64)),
-        *(("adds", np.int32), ("beta", np.int32), ("hidden", np.int32), ("unused", np.int32)),
-    ]
-)
 KINDS = {program.Run: 0, program.Time: 1, program.Restore: 2, program.Touch: 3, program.Flush: 4, program.Probe: 5}
 REGION, MEMBER, NEST, LOOP, STEP = 6, 7, 8, 9, 10
 RESULT = -1  # in a move, instead of the index of a word
@@ -38,10 +27,6 @@ VOID, INT32, INT64 = 0, 1, 2
 MOST_WORDS = 40
 MOST_KNOWN = 100_000
 SCALARS = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
-
-Integers: TypeAlias = npt.NDArray[np.int64]
-Words: TypeAlias = npt.NDArray[np.uint64]
-Rows: TypeAlias = npt.NDArray[np.void]
 
 
 class Addresses(Protocol):
@@ -62,111 +47,6 @@ class Addresses(Protocol):
     def scratch(self, slot: tuple[int, int], elements: int) -> int:
         """Scratch memory for so many elements, the same for all that ask for the slot (a lane, and a number)."""
         ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lowered:
-    """An operation as the engine reads it.
-
-    Parameters
-    ----------
-    rows : array of OPERATION of shape (n_entries, width)
-        For each entry the engine's operations; `words` counts from the first of `words`.
-    words : integer array
-        Words of all calls.
-    pooled : boolean array of the same shape
-        Which words are offsets into the pool of constants.
-    sources : tuple of length `width`
-        What each column stands for, to name it when it fails.
-    infos : tuple of (Call, integer array of shape (n_entries,))
-        Where in the pool each call's status is.
-    """
-
-    rows: Rows
-    words: Words
-    pooled: npt.NDArray[np.bool_]
-    sources: tuple[Call | Operation, ...]
-    infos: tuple[tuple[Call, Integers], ...] = ()
-
-
-class Pool:
-    """Constants that words point to: sizes, flags, scalars, and room for the status of each call."""
-
-    def __init__(self) -> None:
-        self._places: dict[Any, int] = {}
-        self._contents = bytearray()
-
-    def place(self, contents: bytes) -> int:
-        """Where a constant is."""
-        if contents not in self._places:
-            start = self._places[contents] = self.reserve(len(contents))
-            self._contents[start : start + len(contents)] = contents
-        return self._places[contents]
-
-    def places(self, integers: Integers) -> Integers:
-        """Where integers are (64 bits; the lower half is the same number of 32 bits)."""
-        if integers.ndim == 0:
-            return np.array(self.place(int(integers).to_bytes(8, "little", signed=True)))
-        distinct, inverse = np.unique(integers, return_inverse=True)
-        places = [self.place(int(integer).to_bytes(8, "little", signed=True)) for integer in distinct]
-        return np.array(places)[inverse.reshape(integers.shape)]
-
-    def reserve(self, count: int) -> int:
-        """Room for so many bytes, zeros, at a multiple of 16."""
-        start = len(self._contents)
-        self._contents.extend(bytes(-(-count // 16) * 16))
-        return start
-
-    def contents(self) -> bytes:
-        """All of it, with every status zero."""
-        return bytes(self._contents)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LoweredProgram:
-    """A whole program, ready to be placed into the worker's memory.
-
-    Parameters
-    ----------
-    rows : array of OPERATION
-        `words` counts from the first of `words`.
-    words : integer array
-    pooled : boolean array
-        Which words are offsets into the pool.
-    parts : list of Lowered
-        The operations, in order.
-    ends : integer array
-        Index of the first row behind each part.
-    """
-
-    rows: Rows
-    words: Words
-    pooled: npt.NDArray[np.bool_]
-    parts: list[Lowered]
-    ends: Integers
-
-    def placed(self, pool_address: int, words_address: int) -> tuple[Rows, Words]:
-        """Rows and words for a pool and words at the given addresses."""
-        rows = self.rows.copy()
-        has_words = rows["word_count"] != 0
-        rows["words"][has_words] += np.uint64(words_address)
-        return rows, self.words + self.pooled * np.uint64(pool_address)
-
-    def source(self, index: int) -> Call | Operation:
-        """What a row stands for."""
-        part = int(np.searchsorted(self.ends, index, side="right"))
-        lowered = self.parts[part]
-        entry, column = divmod(index - int(self.ends[part]) + lowered.rows.size, lowered.rows.shape[1])
-        source: Call | Operation = lowered.sources[column]
-        if isinstance(source, Call) and lowered.rows.shape[0] > 1:
-            return source.entry(entry)
-        return source
-
-    @property
-    def infos(self) -> list[tuple[Call, Integers]]:
-        """Every call with a status, and where the statuses of its entries are."""
-        distinct = {id(part): part for part in self.parts}
-        return [info for part in distinct.values() for info in part.infos]
 
 
 class Lowering:
@@ -211,7 +91,7 @@ class Lowering:
         distinct = [parts[i] for i in np.unique(index, return_index=True)[1]]
         sizes = np.array([part.rows.size for part in distinct], dtype=np.int64)
         starts = np.cumsum(sizes) - sizes
-        table, words, pooled = _joined(distinct)
+        table, words, pooled = joined(distinct)
         ends = np.cumsum(sizes[index]) if len(parts) else np.zeros(0, dtype=np.int64)
         shift = np.repeat(starts[index] - (ends - sizes[index]), sizes[index]) if len(parts) else ends
         return LoweredProgram(table[np.arange(len(shift)) + shift], words, pooled, parts, ends)
@@ -229,9 +109,9 @@ class Lowering:
             case program.Restore(view) | program.Touch(view) | program.Flush(view):
                 return self._region_of_memory(operation, view)
             case program.Probe(gap):
-                rows = _rows(1, KINDS[program.Probe])
+                rows = rows_of(1, KINDS[program.Probe])
                 rows["amount"] = round(gap * self._ticks_per_second)
-                return _wordless(rows, operation)
+                return wordless(rows, operation)
             case program.Parallel(lanes):
                 return self._parallel(operation, lanes)
             case Nest(body):
@@ -252,7 +132,7 @@ class Lowering:
             if part.rows.shape[0] not in (1, count):
                 raise UsageError(f"views with {part.rows.shape[0]} entries cannot be repeated {count} times")
             parts.append(part)
-        return _side_by_side(parts, count)
+        return side_by_side(parts, count)
 
     def _parallel(self, region: Operation, lanes: tuple[tuple[Call, ...], ...]) -> Lowered:
         members = []
@@ -260,22 +140,22 @@ class Lowering:
             for call in calls:
                 members.append(self._call(call, MEMBER, lane))
                 members[-1].rows["lane"] = lane
-        rows = _rows(1, REGION)
+        rows = rows_of(1, REGION)
         rows["amount"] = len(members)
         entries = max(member.rows.shape[0] for member in members)
-        return _side_by_side([_wordless(rows, region), *members], entries)
+        return side_by_side([wordless(rows, region), *members], entries)
 
     def _nest(self, nest: Nest, body: tuple[Loop | Step, ...]) -> Lowered:
         numbers = {id(row): number for number, row in enumerate(_in_order(body), 1)}
         parts = [self._row_of_nest(row, numbers) for row in _in_order(body)]
-        rows = _rows(1, NEST)
+        rows = rows_of(1, NEST)
         rows["amount"] = len(parts)
-        return _side_by_side([_wordless(rows, nest), *parts], 1)
+        return side_by_side([wordless(rows, nest), *parts], 1)
 
     def _row_of_nest(self, row: Loop | Step, numbers: dict[int, int]) -> Lowered:
         if isinstance(row, Step):
             return self._step(row)
-        rows = _rows(1, LOOP)
+        rows = rows_of(1, LOOP)
         rows["amount"] = sum(1 for _ in _in_order(row.body))
         rows["columns"], rows["adds"] = row.count, row.adds
         inside = [step for step in _in_order(row.body) if isinstance(step, Step)]
@@ -322,13 +202,13 @@ class Lowering:
         index, element = self._place(view)
         item = self._item_bytes(self.find(view.buffer)[1].kind)
         column_bytes, columns = np.broadcast_arrays(np.multiply(view.rows, item), view.columns, element)[:2]
-        rows = _rows(max(column_bytes.size, 1), KINDS[type(operation)])
+        rows = rows_of(max(column_bytes.size, 1), KINDS[type(operation)])
         rows["target"] = np.reshape(self._addresses.buffer(index) + element * item, (-1, 1))
         rows["column_bytes"], rows["columns"] = column_bytes.reshape(-1, 1), columns.reshape(-1, 1)
         rows["stride_bytes"] = view.ld * item
         if isinstance(operation, program.Restore):
             rows["source"] = np.reshape(self._addresses.original(index) + element * item, (-1, 1))
-        return _wordless(rows, operation)
+        return wordless(rows, operation)
 
     # --- calls
 
@@ -345,7 +225,7 @@ class Lowering:
             raise LibraryError(
                 f"a call may have {MOST_WORDS} arguments and string lengths, {kernel.name} has {len(columns)}"
             )
-        rows = _rows(entries, kind)
+        rows = rows_of(entries, kind)
         rows["routine"] = self._addresses.routine(kernel.routine(dtype))
         rows["word_count"] = len(columns)
         if result is not None and not hidden:
@@ -484,44 +364,3 @@ def _integer(argument: Any, views: dict[str, View], values: dict[str, Any]) -> A
         case Inc(_, of):
             return max(1, views[of].increment)
     raise UsageError(f"{argument} cannot be passed to a routine")
-
-
-def _rows(entries: int, kind: int) -> Rows:
-    rows = np.zeros((entries, 1), dtype=OPERATION)
-    rows["kind"] = kind
-    return rows
-
-
-def _wordless(rows: Rows, source: Operation) -> Lowered:
-    return Lowered(rows, np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.bool_), (source,))
-
-
-def _joined(parts: Sequence[Lowered]) -> tuple[Rows, Words, npt.NDArray[np.bool_]]:
-    """The rows of several operations one after another, with their words."""
-    rows = np.empty(sum(part.rows.size for part in parts), dtype=OPERATION)
-    first = offset = 0
-    for part in parts:
-        end = first + part.rows.size
-        rows[first:end] = part.rows.ravel()
-        rows["words"][first:end] += np.uint64(offset)
-        first, offset = end, offset + 8 * len(part.words)
-    return rows, *_joined_words(parts)
-
-
-def _joined_words(parts: Sequence[Lowered]) -> tuple[Words, npt.NDArray[np.bool_]]:
-    words = [np.zeros(0, dtype=np.uint64), *(part.words for part in parts)]
-    pooled = [np.zeros(0, dtype=np.bool_), *(part.pooled for part in parts)]
-    return np.concatenate(words), np.concatenate(pooled)
-
-
-def _side_by_side(parts: Sequence[Lowered], entries: int) -> Lowered:
-    """Operations that follow each other in every entry."""
-    rows = np.empty((entries, sum(part.rows.shape[1] for part in parts)), dtype=OPERATION)
-    first = offset = 0
-    for part in parts:
-        end = first + part.rows.shape[1]
-        rows[:, first:end] = part.rows
-        rows["words"][:, first:end] += np.uint64(offset)
-        first, offset = end, offset + 8 * len(part.words)
-    sources = tuple(source for part in parts for source in part.sources)
-    return Lowered(rows, *_joined_words(parts), sources, tuple(info for part in parts for info in part.infos))

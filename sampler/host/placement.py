@@ -7,7 +7,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from .lowering import OPERATION, LoweredProgram
+from .lowered import OPERATION, LoweredProgram
 
 _LEAST_BYTES = 1 << 20
 _ALIGNMENT = 64
