@@ -53,7 +53,7 @@ class _Rough:
     """An algorithm before it is predicted."""
 
     estimate: Estimate
-    found: Sequence[Occurrence]  # what predicts it
+    found: list[Occurrence]  # what predicts it
     expected: float  # seconds, with memory
 
     @property
@@ -70,13 +70,25 @@ def estimates(candidates: Iterable[Candidate], machine: Machine, measurer: Measu
     machine : Machine
     measurer : Measurer
     """
-    search = _Search(candidates, machine, measurer)
+    all_of_them = list(candidates)
+    if len(all_of_them) <= ROUND:
+        found = [occurrences(own.nest.nest, machine) for own in all_of_them]
+        return sorted(_predicted(all_of_them, found, measurer), key=lambda estimate: estimate.seconds)
+    search = _Search(all_of_them, machine, measurer)
     for following in search.rounds():
-        timings = measurer.timings(one.benchmark for rough in following for one in rough.found)
-        for rough in following:
-            seconds, error = total(rough.found, timings)
-            search.settle(rough, Estimate(rough.estimate.candidate, seconds, error, "micro-benchmarks"))
+        chosen, found = [rough.estimate.candidate for rough in following], [rough.found for rough in following]
+        for rough, estimate in zip(following, _predicted(chosen, found, measurer), strict=True):
+            search.settle(rough, estimate)
     return search.result()
+
+
+def _predicted(
+    chosen: Sequence[Candidate], found: Sequence[Sequence[Occurrence]], measurer: Measurer
+) -> list[Estimate]:
+    """Algorithms by their micro-benchmarks."""
+    timings = measurer.timings(one.benchmark for own in found for one in own)
+    totals = [total(own, timings) for own in found]
+    return [Estimate(own, *both, "micro-benchmarks") for own, both in zip(chosen, totals, strict=True)]
 
 
 def run_estimates(

@@ -18,7 +18,7 @@ from ..prediction import Times
 from .states import Benchmark
 
 KEPT_AS = "micro-benchmark"
-REPETITIONS = Repetitions(5, 25, 0.03)
+REPETITIONS = Repetitions(5, 11, 0.03)
 LEAST_SAMPLES = 3
 LEAST_SECONDS = 1e-9  # of calls that take no longer than it takes to time them
 
