@@ -191,12 +191,12 @@ class Outcome:
     @property
     def is_close(self) -> bool:
         """Whether the choice is as good as the best."""
-        return self.chosen < CLOSE * self.best
+        return bool(self.chosen < CLOSE * self.best)
 
     @property
     def loses(self) -> bool:
         """Whether numpy.einsum is faster, beyond noise."""
-        return self.chosen > (1 + self.noise) * self.einsum
+        return bool(self.chosen > (1 + self.noise) * self.einsum)
 
     def __str__(self) -> str:
         marks = f"{'' if self.is_close else ' missed: ' + self.best_algorithm}{' einsum is faster' * self.loses}"

@@ -168,6 +168,17 @@ def test_shortened_strides_keep_their_places_and_do_not_overlap(counts: dict[int
         span, original = span + (counts[stride] - 1) * own, original + (counts[stride] - 1) * stride
 
 
+def test_what_is_set_to_zero_is_read_by_no_other_benchmark() -> None:
+    """All share memory; an axpy by zero would return at once."""
+    found = [o.benchmark for name in ("aci-axpy", "ci-ger") for o in occurrences(nest_named(name), MACHINE)]
+    steps = [step for benchmark in found for _, step in benchmark.nest.steps()]
+    zeroed = {view.buffer for step in steps for view in step.call.overwritten}
+    read = {view.buffer for step in steps for view in (*step.factors.values(), step.call.views.get("x")) if view}
+    assert zeroed
+    assert read
+    assert not zeroed & read
+
+
 @pytest.mark.parametrize("name", ["c-gemm", "ca-gemv", "ci-ger", "bca-dot", "aci-axpy"])
 def test_micro_benchmarks_stay_in_their_memory(name: str) -> None:
     for occurrence in occurrences(nest_named(name), MACHINE):

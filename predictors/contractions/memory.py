@@ -40,8 +40,7 @@ def in_own_memory(rows: tuple[Row, ...]) -> OwnMemory:
         for count, stride in ((int(view.rows), 1), (int(view.columns), view.ld), *sweeps):
             if count > 1:
                 axes[view.buffer][stride] = max(count, axes[view.buffer].get(stride, 1))
-    names = {view.buffer: "" for view, _ in _sweeps(rows)}
-    names = {buffer: f"operand {number}" for number, buffer in enumerate(names, 1)}
+    names = _names(rows)
     strides = {buffer: shortened(axes[buffer]) for buffer in names}
     moved = tuple(_moved(row, strides, names) for row in rows)
     spans: dict[str, int] = defaultdict(int)
@@ -51,6 +50,18 @@ def in_own_memory(rows: tuple[Row, ...]) -> OwnMemory:
         spans[view.buffer] = max(spans[view.buffer], span)
     buffers = tuple(Buffer(name, span, 1, span, seed=seed) for seed, (name, span) in enumerate(spans.items()))
     return OwnMemory(moved, buffers, names)
+
+
+def _names(rows: tuple[Row, ...]) -> dict[str, str]:
+    """New names of all buffers: other benchmarks, which share them, read none that this one writes.
+
+    What was set to zero would make an axpy return at once.
+    """
+    written = {view.buffer for _, step in Nest(rows).steps() for view in step.call.overwritten}
+    names: dict[str, str] = {}
+    for view, _ in _sweeps(rows):
+        names.setdefault(view.buffer, f"{'result' if view.buffer in written else 'operand'} {len(names) + 1}")
+    return names
 
 
 def shortened(counts: Mapping[int, int]) -> dict[int, int]:
