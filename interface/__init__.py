@@ -7,6 +7,7 @@
 rank, predict, blocksize   answer questions; what is missing is measured and kept
 rank_contraction           ranks the algorithms of a tensor contraction; contract runs the fastest, plan returns it
 accuracy                   holds predictions against measurements
+profile                    tells what each kernel takes in an algorithm, alone, and by its model
 export_blocksizes          writes block sizes for LAPACK
 list_models, show_model, compare_models, export_models, import_models, remove_models
                            are about the models that are kept; plots.plot_model_map and its kin draw them
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .answers.blocksizes import blocksize
     from .answers.contraction import rank_contraction
     from .answers.prediction import predict
+    from .answers.profiling import profile
     from .answers.ranking import rank
     from .answers.tuning import export_blocksizes
     from .building import build
@@ -65,6 +67,7 @@ __all__ = [
     "plan",
     "predict",
     "preset",
+    "profile",
     "rank",
     "rank_contraction",
     "remove_models",
@@ -80,6 +83,7 @@ _HOMES = {
     "contract": ".contracting",
     "plan": ".contracting",
     "predict": ".answers.prediction",
+    "profile": ".answers.profiling",
     "blocksize": ".answers.blocksizes",
     "accuracy": ".answers.accuracy",
     "export_blocksizes": ".answers.tuning",

@@ -5,21 +5,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from blascast.algorithms import find_operation, find_variant
-from blascast.predictors.configurations import (
-    BlockSize,
-    Configuration,
-    given_block_size,
-    own_block_size,
-    problems_of,
-    traced,
-)
+from blascast.algorithms import find_operation
+from blascast.predictors.configurations import BlockSize, traced
 from blascast.predictors.ranking import Candidate, candidates_of
 from blascast.predictors.replay import Replay
-from blascast.sampler.errors import UsageError
 
 from ..opening import AnswerOptions, open_source
 from ..report import Column, Report, efficiency, milliseconds, percent
+from .asked import asked_configuration
 from .evidence import Evidence
 
 if TYPE_CHECKING:
@@ -193,25 +186,12 @@ def predict(
     BlascastError
         If the library, a routine or the store fails.
     """
-    chosen, about = find_variant(operation, variant), find_operation(operation)
-    (problem,) = problems_of(about, [n], m)
-    if b is None and chosen.block_sizes and chosen.usual is None:
-        raise UsageError(f"{chosen} needs a block size b; choose one, or ask for the best (blascast blocksize)")
     with open_source(**options) as source:
-        dtype = source.setup.dtype
-        about.check_type(dtype)
-        if lacking := source.lacking(chosen):
-            raise UsageError(f"{chosen} cannot be predicted, as {lacking}; name another library or variant")
-        source.check_sizes(about, [problem])
-        if b is None or not chosen.block_sizes:
-            size = own_block_size(chosen, problem, dtype)
-        else:
-            size = given_block_size(chosen, problem, b)
-        configuration = Configuration(chosen, problem, size)
-        (replay,), state = source.replay([traced([configuration], dtype)])
+        configuration = asked_configuration(source, operation, variant, n, b, m)
+        (replay,), state = source.replay([traced([configuration], source.setup.dtype)])
         return PredictReport(
             candidates_of([configuration], replay)[0],
-            float(about.flop_count(problem, dtype)),
+            float(find_operation(operation).flop_count(configuration.sizes, source.setup.dtype)),
             _shares(replay) if breakdown else (),
             Evidence.of(source, state),
         )

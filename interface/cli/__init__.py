@@ -22,6 +22,7 @@ from .export import export
 from .libraries import libraries
 from .models import models
 from .predict import predict
+from .profile import profile
 from .rank import rank
 from .sample import sample
 
@@ -44,7 +45,7 @@ def cli() -> None:
     """
 
 
-for _verb in (doctor, libraries, rank, predict, blocksize, accuracy, contract, export, models, sample):
+for _verb in (doctor, libraries, rank, predict, blocksize, accuracy, profile, contract, export, models, sample):
     cli.add_command(_verb)
 
 

@@ -17,7 +17,6 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
 from functools import cached_property
 from glob import escape
 from pathlib import Path
@@ -157,7 +156,7 @@ class Store:
             "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (fingerprint, *_case_of(key), json.dumps(point), *terms),
         )
-        rows = [(cursor.lastrowid, *astuple(sample)) for sample in samples]
+        rows = [(cursor.lastrowid, *sample.row) for sample in samples]
         self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     @contextlib.contextmanager

@@ -99,6 +99,7 @@ def sample_of(records: Records, clock: float) -> Sample:
         faults=int(faults[-1] - faults[0]),
         migrations=int(np.count_nonzero(np.diff(cpus))),
         halt=float(np.sort(records.halt[read])[-1 - tenth]),
+        parts=tuple(records.seconds[timed].tolist()) if np.count_nonzero(timed) > 1 else (),
     )
 
 

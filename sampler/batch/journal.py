@@ -58,7 +58,7 @@ class Journal:
 
     def keep(self, samples: Sequence[tuple[int, Sample]]) -> None:
         """Notes the samples of the chunk, each with the index of its job."""
-        self._write({"samples": [[job, *astuple(sample)] for job, sample in samples]})
+        self._write({"samples": [[job, *sample.row] for job, sample in samples]})
 
     def discard(self) -> None:
         """Removes it: its samples are elsewhere now."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 import numpy as np
@@ -50,6 +50,8 @@ class Sample:
     halt : float
         What the probes took besides their loops, seconds, 90th percentile (of few probes the longest):
         the processor halts when it changes its frequency.
+    parts : tuple of float
+        Times of the timed calls, where there are several; kept nowhere.
     """
 
     seconds: float
@@ -61,6 +63,12 @@ class Sample:
     faults: int
     migrations: int
     halt: float
+    parts: tuple[float, ...] = field(default=(), compare=False)
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        """What is kept of it: all else, in order."""
+        return tuple(getattr(self, own.name) for own in fields(self) if own.name != "parts")
 
     def state(self, floor: float) -> State:
         """Whether the core was its own, given the undisturbed ratio of the probes (infinite: unknown)."""

@@ -1,0 +1,211 @@
+"""profile: what each kernel takes in an algorithm, beside what it takes alone and what its model tells."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from blascast.predictors.configurations import BlockSize, traced
+from blascast.predictors.judging import within
+from blascast.predictors.profiles import Profile
+from blascast.predictors.profiles import profile as measure_profile
+from blascast.predictors.replay import needs_of
+from blascast.sampler.errors import UsageError
+
+from ..report import Column, Report, milliseconds, percent
+from ..session import Session, SessionOptions
+from ..source import common_state
+from .asked import asked_configuration
+from .evidence import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL = "all calls"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """The calls of one kernel case, or all of them; seconds.
+
+    Parameters
+    ----------
+    kernel : str
+    calls : int
+    inside : float
+        In the algorithm.
+    warm, cold, model : float
+    noise : float
+        Relative difference of two passes.
+    bracketed : float
+        The share of the calls that take no less than warm and no more than cold.
+    share : float
+        Of the run time.
+    """
+
+    kernel: str
+    calls: int
+    inside: float
+    warm: float
+    cold: float
+    model: float
+    noise: float
+    bracketed: float
+    share: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProfileReport(Report):
+    """A profile.
+
+    Parameters
+    ----------
+    profile : Profile
+    rows : tuple of ProfileRow
+        By kernel case, the costliest first, and all together.
+    evidence : Evidence
+    """
+
+    profile: Profile
+    rows: tuple[ProfileRow, ...]
+    evidence: Evidence
+
+    @property
+    def title(self) -> str:
+        """What was asked."""
+        return f"{self.profile.configuration}: {self.evidence.setup}"
+
+    @property
+    def columns(self) -> list[Column]:
+        """Of the printed table."""
+        columns = [Column("kernel", text=True), Column("calls"), Column("in the algorithm [ms]"), Column("share [%]")]
+        columns += [Column("noise [%]"), Column("warm [%]"), Column("cold [%]"), Column("model [%]")]
+        return [*columns, Column("between warm and cold [%]")]
+
+    def cells(self) -> list[list[str]]:
+        """The printed rows."""
+        return [
+            [
+                *(row.kernel, str(row.calls), milliseconds(row.inside), percent(row.share), percent(row.noise)),
+                *(f"{100 * (own / row.inside - 1):+.1f}" for own in (row.warm, row.cold, row.model)),
+                percent(row.bracketed),
+            ]
+            for row in self.rows
+        ]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences below the table."""
+        totals, plain = self.profile.totals, self.profile.plain
+        stamps = totals.mean() / plain.mean() - 1
+        noise = float(np.max(np.abs([totals[0] / totals[1] - 1, plain[0] / plain[1] - 1])))
+        return [
+            "Warm, cold and model: the sums of what calls take alone, cached and not, and of what models of warm calls "
+            "tell, relative to the time in the algorithm. Noise: between two passes.",
+            f"A run without time stamps takes {milliseconds(float(plain.mean()))} ms; with them its calls add up to "
+            f"{milliseconds(float(totals.mean()))} ms, {100 * stamps:+.1f} % (noise floor of both {percent(noise)} %).",
+            *self.evidence.sentences,
+        ]
+
+    def calls_frame(self) -> "pd.DataFrame":
+        """The calls in order, one a row, times in seconds."""
+        import pandas as pd
+
+        profile = self.profile
+        return pd.DataFrame(
+            {
+                "kernel": profile.labels,
+                "sizes": ["x".join(map(str, call.sizes.values())) for call in profile.calls],
+                "inside": profile.inside,
+                "warm": profile.warm,
+                "cold": profile.cold,
+                "model": profile.model,
+                "between": profile.bracketed(),
+            }
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values."""
+        configuration, profile = self.profile.configuration, self.profile
+        names = ("kernel", "calls", "inside", "share", "noise", "warm", "cold", "model", "bracketed")
+        return {
+            "operation": configuration.variant.operation,
+            "variant": configuration.variant.name,
+            **configuration.sizes,
+            "b": list(configuration.b) if isinstance(configuration.b, tuple) else configuration.b,
+            "plain": profile.plain.tolist(),
+            "totals": profile.totals.tolist(),
+            "rows": [{name: getattr(row, name) for name in names} for row in self.rows],
+            "calls": self.calls_frame().to_dict("records"),
+            "evidence": [self.evidence.to_json()],
+        }
+
+
+def profile(
+    operation: str,
+    variant: int | str,
+    n: int,
+    b: BlockSize | None = None,
+    *,
+    m: int | None = None,
+    **options: Unpack[SessionOptions],
+) -> ProfileReport:
+    """Runs a variant with time stamps between its calls, and each of them alone, warm and cold.
+
+    Parameters
+    ----------
+    operation : str
+    variant : int or str
+    n : int
+        Matrix size.
+    b : int or pair of int, optional
+        Block size; must be given unless the variant has its own.
+    m : int, optional
+        Rows of an operation on rectangular matrices; by default as n.
+    **options
+        Library, data type, threads and so on: the parameters of `Session`.
+
+    Returns
+    -------
+    ProfileReport
+
+    Raises
+    ------
+    UsageError
+        If a name or number is not valid.
+    BlascastError
+        If the library, a routine or the store fails.
+    """
+    with Session(**options) as session:
+        configuration = asked_configuration(session, operation, variant, n, b, m)
+        if configuration.variant.block_sizes == 0:
+            raise UsageError(f"{configuration.variant} is one call; profile a variant that makes several")
+        needs = needs_of([traced([configuration], session.setup.dtype)])
+        models = list(session.provide(needs, within(session.parameters.answer_bound)).values())
+        state = common_state(models)
+        found = measure_profile(session.sampler, configuration, models, state, session.on_progress)
+        return ProfileReport(found, _rows(found), Evidence.of(session, state))
+
+
+def _rows(found: Profile) -> tuple[ProfileRow, ...]:
+    labels = np.array(found.labels)
+    rows = [_row(found, label, labels == label) for label in dict.fromkeys(found.labels)]
+    rows.sort(key=lambda row: row.inside, reverse=True)
+    return (*rows, _row(found, ALL, np.ones(len(labels), dtype=np.bool_)))
+
+
+def _row(found: Profile, label: str, own: npt.NDArray[np.bool_]) -> ProfileRow:
+    first, second = (float(one[own].sum()) for one in found.passes)
+    inside = (first + second) / 2
+    return ProfileRow(
+        label,
+        int(own.sum()),
+        inside,
+        float(found.warm[own].sum()),
+        float(found.cold[own].sum()),
+        float(found.model[own].sum()),
+        abs(first - second) / inside,
+        float(found.bracketed()[own].mean()),
+        inside / float(found.inside.sum()),
+    )

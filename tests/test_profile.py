@@ -1,0 +1,70 @@
+"""Profiles: what each call takes in an algorithm, alone, and by its model."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blascast
+from blascast.cli import run
+from blascast.predictors.profiles import label_of
+
+ASK = ["profile", "cholesky", "--variant", "3", "--n", "200", "--b", "64", "--library", "simulated"]
+
+
+def test_a_profile_on_the_simulated_machine(tmp_path: Path) -> None:
+    report = blascast.profile("cholesky", 3, 200, 64, library="simulated", home=tmp_path)
+    found = report.profile
+    assert [label_of(call) for call in found.calls] == list(found.labels)
+    assert set(found.labels) == {"potf2 L", "trsm RLTN 1", "syrk LN -1 1"}
+    # the simulated machine's caches keep whole operands: an algorithm of three calls a step is warm
+    np.testing.assert_allclose(found.model, found.warm, rtol=0.05)
+    assert (found.cold >= found.warm).all()
+    total = report.rows[-1]
+    assert total.kernel == "all calls"
+    assert total.calls == len(found.calls) == sum(row.calls for row in report.rows[:-1])
+    assert total.inside == pytest.approx(sum(row.inside for row in report.rows[:-1]))
+    assert sum(row.share for row in report.rows[:-1]) == pytest.approx(1.0)
+    assert list(report.calls_frame()["kernel"]) == list(found.labels)
+
+
+def test_time_stamps_tell_all_calls_of_a_run(tmp_path: Path) -> None:
+    """On the real engine: as many times as calls, and the run without stamps takes about as long."""
+    report = blascast.profile("trinv", 3, 100, 32, home=tmp_path, parameters=blascast.preset("fast"))
+    found = report.profile
+    assert found.passes.shape == (2, len(found.calls))
+    assert (found.passes > 0).any(axis=1).all()
+    assert found.totals[0] == pytest.approx(found.passes[0].sum(), rel=0.5)
+    assert found.plain[0] == pytest.approx(found.totals[0], rel=0.9)
+
+
+def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figure = tmp_path / "calls.svg"
+    assert run([*ASK, "--output", str(figure)]) == 0
+    out = capsys.readouterr().out
+    assert "between warm and cold" in " ".join(out.split())
+    assert "A run without time stamps takes" in out
+    assert "number of the call" in figure.read_text()
+    assert run([*ASK, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert len(answer["calls"]) == answer["rows"][-1]["calls"]
+    assert set(answer["calls"][0]) == {"kernel", "sizes", "inside", "warm", "cold", "model", "between"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("cholesky --variant 3 --n 200", "needs a block size b; choose one"),
+        ("cholesky --variant 9 --n 200 --b 8", "unknown variant of cholesky '9'"),
+        ("cholesky --variant 3 --n 200 --b 300", "the block size must be at most n = 200, got 300"),
+        ("cholesky --variant library --n 200", "is one call; profile a variant that makes several"),
+        ("nothing --variant 3 --n 200 --b 8", "unknown operation 'nothing'"),
+        ("cholesky --variant 3 --n 200 --b 8 --output x.txt", "a figure must end in .pdf, .png, .svg"),
+    ],
+)
+def test_what_is_refused(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["profile", *arguments.split(), "--library", "simulated"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
