@@ -34,6 +34,8 @@ class CallArray:
         How many calls each entry stands for.
     flops : array of shape (n_entries,)
         Of one call.
+    entries : integer array of shape (n_entries,)
+        Which entries of the array-valued call they are: those without a zero size.
     """
 
     call: Call
@@ -41,6 +43,7 @@ class CallArray:
     owner: IntArray
     times: IntArray
     flops: npt.NDArray[np.float64]
+    entries: IntArray
 
     @property
     def kernel(self) -> Kernel:
@@ -51,6 +54,11 @@ class CallArray:
     def case(self) -> str:
         """Its flags and scalar classes."""
         return self.call.case
+
+    @property
+    def label(self) -> str:
+        """Kernel and case."""
+        return self.call.label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,4 +134,4 @@ def _array(call: Call, dtype: str) -> CallArray:
     times = np.broadcast_to(call.times, owner.shape)
     some = np.all(sizes > 0, axis=1) & (times > 0)
     flops = np.broadcast_to(np.asarray(flop_factor(dtype) * call.flops, dtype=np.float64), owner.shape)
-    return CallArray(call, sizes[some], owner[some], times[some], flops[some])
+    return CallArray(call, sizes[some], owner[some], times[some], flops[some], np.flatnonzero(some))

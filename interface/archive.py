@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blascast.algorithms import Operation, Variant, kernels_of
+from blascast.algorithms import Sequence as CallSequence
 from blascast.models.evaluation.outside import Outside, check_outside
 from blascast.models.generation.need import Need
 from blascast.models.generation.workload import Judge
@@ -17,6 +18,8 @@ from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sizes.places import bounding_box
 from blascast.predictors.configurations import Configuration, Problem
+from blascast.predictors.contexts import Context, check_context
+from blascast.predictors.replay import Estimate
 from blascast.predictors.verification import Verified
 from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
@@ -38,6 +41,9 @@ class Archive(Source):
         What becomes of calls outside the models' domains: ``"error"``, ``"clamp"`` or ``"extrapolate"``.
     home : Path, optional
         The store's folder.
+    context : str
+        What state of the caches calls are estimated in: one of `CONTEXTS` but ``"algorithm"``, for which calls
+        would have to be timed.
 
     Raises
     ------
@@ -47,8 +53,11 @@ class Archive(Source):
         If the store cannot be read.
     """
 
-    def __init__(self, fingerprint: str, outside: Outside = "error", home: Path | None = None) -> None:
+    def __init__(
+        self, fingerprint: str, outside: Outside = "error", home: Path | None = None, context: Context = "warm"
+    ) -> None:
         check_outside(outside)
+        check_context(context)
         store = Store(home)
         try:
             self._shelf = Shelf.named(store, fingerprint)
@@ -56,7 +65,7 @@ class Archive(Source):
             store.close()
             raise
         setup = self._shelf.setup
-        super().__init__(store, setup, Parameters(), Origin(setup, as_stored=True, how=outside))
+        super().__init__(store, setup, Parameters(), Origin(setup, as_stored=True, how=outside), context)
 
     def lacking(self, variant: Variant) -> str:
         """The kernels that there are no models of, in words."""
@@ -97,6 +106,25 @@ class Archive(Source):
             calls, outside = calls + len(sizes), outside + len(missed)
         self.origin = replace(self.origin.of(chosen.values()), calls=calls, outside=outside)
         return chosen
+
+    def corrected(
+        self,
+        asked: Sequence[Sequence[Configuration]],
+        sequences: Sequence[CallSequence],
+        models: Mapping[ModelKey, Model],
+        state: State,
+    ) -> list[Estimate]:
+        """Not possible.
+
+        Raises
+        ------
+        UsageError
+            Always.
+        """
+        raise UsageError(
+            "nothing can be timed where the stored models of a setup answer; choose the context warm, "
+            "or leave out models"
+        )
 
     def verify(self, configurations: Sequence[Configuration], state: State) -> Verified:
         """Not possible.

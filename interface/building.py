@@ -18,6 +18,7 @@ from blascast.predictors.configurations import check_size
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Kernel
 from blascast.sampler.kernels import find_kernel
+from blascast.sampler.precondition import precondition_of
 from blascast.sampler.resources import available_memory
 from blascast.sampler.setup import Setup, SetupRequest
 
@@ -72,7 +73,7 @@ class BuildReport(Report):
 
     def _cells(self, model: Model) -> list[str]:
         return [
-            *(model.key.case, _sizes(model), str(model.key.ld), str(len(model.pieces))),
+            *(model.key.described, _sizes(model), str(model.key.ld), str(len(model.pieces))),
             *(percent(model.error), percent(model.worst_error), percent(_noise(model))),
             percent(_error_off(model) if model.ripple else None),
             *(str(model.samples), str(_points(model)), f"{model.seconds:.1f}", model.stopped),
@@ -116,6 +117,7 @@ def _row(model: Model) -> dict[str, Any]:
         "kernel": model.key.kernel,
         "case": model.key.case,
         "ld": model.key.ld,
+        "precondition": model.key.precondition,
         "sizes": {name: [low, high] for name, low, high in zip(names, box.lower, box.upper, strict=True)},
         "pieces": len(model.pieces),
         "error": model.error,
@@ -166,6 +168,7 @@ def build(
     kernel: str,
     *cases: str,
     sizes: Mapping[str, int | tuple[int, int]],
+    precondition: str = "warm",
     **options: Unpack[SessionOptions],
 ) -> BuildReport:
     """Builds models of cases of a kernel on a domain, or completes those that are there.
@@ -184,6 +187,9 @@ def build(
         For each of the kernel's sizes the lowest and the highest value, both included, or a single
         one: ``{"m": (24, 536), "n": 64}``. Bounds are rounded outwards to multiples of 8 where they
         are at least 16 apart.
+    precondition : str
+        Where the operands lie: ``"warm"``, ``"cold by flush"``, ``"A, B cold"``,
+        ``"touched A, 64KiB, B"``; see docs/sample.md.
     **options
         Library, data type, threads, parameters and so on: the parameters of `Session`.
 
@@ -209,13 +215,14 @@ def build(
     request = SetupRequest(options.get("library", "scipy"), options.get("dtype", "d"), options.get("threads", 1))
     chosen = find_kernel(kernel)
     named = _cases(chosen, cases, request.dtype)
+    state = precondition_of(precondition)
     domain = rounded(domain_of(chosen, sizes))
     for case in named:
         check_points(case, domain, parameters)
         check_widths(case, domain, parameters, request.threads)
     options["parameters"] = replace(parameters, seconds=len(named) * parameters.seconds)
     with Session(**options) as session:
-        needs = [Need(case, (domain,)) for case in named]
+        needs = [Need(case, (domain,), precondition=state) for case in named]
         for need in needs:
             check_operands(need, session.setup.item_bytes, available_memory())
         models = session.provide(needs)

@@ -50,6 +50,7 @@ class CheckedRow:
             "kernel": key.kernel,
             "case": key.case,
             "ld": key.ld,
+            "precondition": key.precondition,
             "points": len(errors),
             "error": {"median": _median(errors), "p90": _p90(errors), "bias": float(np.median(errors))},
             "stated": self.check.stated,

@@ -108,6 +108,7 @@ class EstimateReport(Report):
             "kernel": self.model.key.kernel,
             "case": self.model.key.case,
             "ld": self.model.key.ld,
+            "precondition": self.model.key.precondition,
             "setup": setup_json(self.setup),
             "rows": [
                 {

@@ -5,6 +5,7 @@ from typing import Any, Unpack
 
 from blascast.models.evaluation.outside import Outside
 from blascast.predictors.configurations import several
+from blascast.predictors.contexts import DEFAULT, Context
 from blascast.sampler.errors import UsageError
 
 from .archive import Archive
@@ -15,6 +16,7 @@ from .source import Source
 class AnswerOptions(SessionOptions, total=False):
     """What a question about an algorithm may add: also the parameters of `Archive`."""
 
+    context: Context
     models: str | None
     outside: Outside | None
 
@@ -22,6 +24,7 @@ class AnswerOptions(SessionOptions, total=False):
 class ContestOptions(CommonOptions, total=False):
     """The same, of a question about several libraries or numbers of threads."""
 
+    context: Context
     models: str | None
     outside: Outside | None
 
@@ -46,7 +49,12 @@ def setups_of(library: object, threads: object) -> list[dict[str, Any]]:
     return [dict(zip(given, values, strict=True)) for values in product(*given.values())]
 
 
-def open_source(models: str | None = None, outside: Outside | None = None, **options: Unpack[SessionOptions]) -> Source:
+def open_source(
+    models: str | None = None,
+    outside: Outside | None = None,
+    context: Context | None = None,
+    **options: Unpack[SessionOptions],
+) -> Source:
     """A session with a library; or, given the fingerprint of a setup, its stored models as they are.
 
     Parameters
@@ -55,6 +63,8 @@ def open_source(models: str | None = None, outside: Outside | None = None, **opt
         Fingerprint of a setup, or its first digits.
     outside : str, optional
         Only with `models`: what becomes of calls outside their domains, by default ``"error"``.
+    context : str, optional
+        What state of the caches calls are estimated in; by default that of `Session`, or ``"warm"`` with `models`.
     **options
         The parameters of `Session`. With `models` only `home` means anything.
 
@@ -66,11 +76,11 @@ def open_source(models: str | None = None, outside: Outside | None = None, **opt
     if models is None:
         if outside is not None:
             raise UsageError("outside is about the stored models of a setup; name that by models, or leave outside out")
-        return Session(**options)
+        return Session(**options, context=context or DEFAULT)
     chosen = [name for name in ("library", "dtype", "threads", "parameters") if options.get(name) is not None]
     if chosen:
         raise UsageError(
             f"the models of a setup answer as they are stored, {chosen[0]} cannot be chosen; leave out {chosen[0]}, "
             "or models"
         )
-    return Archive(models, outside or "error", options.get("home"))
+    return Archive(models, outside or "error", options.get("home"), context or "warm")

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TypedDict
 
 from blascast.algorithms import Operation, Variant, kernels_of
+from blascast.algorithms import Sequence as CallSequence
 from blascast.models.generation.builder import ModelBuilder
 from blascast.models.generation.keeping import facts_of
 from blascast.models.generation.need import Need
@@ -16,6 +18,10 @@ from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import model_ld
 from blascast.predictors.configurations import Configuration, Problem, check_memory
+from blascast.predictors.contexts import DEFAULT, Context, check_context
+from blascast.predictors.contexts.correction import corrected, corrections, observations
+from blascast.predictors.contexts.observing import Observer, windows_for
+from blascast.predictors.replay import Estimate, by_models
 from blascast.predictors.verification import REPETITIONS, Verified, verify
 from blascast.sampler.backends import open_backend
 from blascast.sampler.batch.sample import Batch, State
@@ -67,6 +73,13 @@ class Session(Source):
         Of the model generator.
     on_progress : callable, optional
         Called with a `Progress` while something is measured.
+    context : str
+        What state of the caches calls of algorithms are estimated in: one of `CONTEXTS`.
+
+    Attributes
+    ----------
+    observed : float
+        Seconds of calls that were timed in algorithms.
 
     Raises
     ------
@@ -82,7 +95,9 @@ class Session(Source):
         home: Path | None = None,
         parameters: Parameters | None = None,
         on_progress: OnProgress | None = None,
+        context: Context = DEFAULT,
     ) -> None:
+        check_context(context)
         request = SetupRequest(library, dtype, threads)
         self.on_progress = on_progress or no_progress
         store = Store(home)
@@ -94,7 +109,8 @@ class Session(Source):
             store.close()
             raise
         self.sampler = Sampler(backend, floor)
-        super().__init__(store, backend.setup, parameters or Parameters(), Origin(backend.setup))
+        super().__init__(store, backend.setup, parameters or Parameters(), Origin(backend.setup), context)
+        self.observed = 0.0
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -139,6 +155,23 @@ class Session(Source):
         self.tally = replace(self.tally, stopped=builder.stopped)
         self.origin = self.origin.of(models.values())
         return models
+
+    def corrected(
+        self,
+        asked: Sequence[Sequence[Configuration]],
+        sequences: Sequence[CallSequence],
+        models: Mapping[ModelKey, Model],
+        state: State,
+    ) -> list[Estimate]:
+        """What estimates the calls of each sequence, corrected by steps of it that are timed if need be."""
+        windows = [windows_for(own, self.setup.dtype) for own in asked]
+        observer = Observer(self.sampler, self.store, self.on_progress)
+        times = iter(observer.times([window for own in windows for window in own], state))
+        self.account(observer.batches)
+        self.observed += sum(m.cost for batch in observer.batches for m in batch.measurements)
+        found = [corrections(observations(islice(times, len(own)), models)) for own in windows]
+        warm = by_models(models)
+        return [corrected(sequence, warm, own) for sequence, own in zip(sequences, found, strict=True)]
 
     def account(self, batches: Sequence[Batch]) -> None:
         """Notes what was sampled."""

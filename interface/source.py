@@ -15,11 +15,15 @@ from blascast.models.generation.workload import Judge
 from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
-from blascast.predictors.configurations import Configuration, Problem
+from blascast.predictors.caching.mixing import levels_of
+from blascast.predictors.configurations import Configuration, Problem, traced
+from blascast.predictors.contexts import DEFAULT, Context
+from blascast.predictors.contexts.cached import between
 from blascast.predictors.judging import within
-from blascast.predictors.replay import Replay, by_models, needs_of, replay
+from blascast.predictors.replay import Estimate, Replay, by_models, needs_of, replay
 from blascast.predictors.verification import Verified
 from blascast.sampler.batch.sample import State
+from blascast.sampler.precondition import Cold
 from blascast.sampler.setup import Setup
 
 from .effort import Spent, Tally
@@ -37,6 +41,8 @@ class Source(ABC):
         What the models are of.
     parameters : Parameters
     origin : Origin
+    context : str
+        What calls are estimated to be in: one of `CONTEXTS`.
 
     Attributes
     ----------
@@ -46,8 +52,11 @@ class Source(ABC):
     tally : Tally
     """
 
-    def __init__(self, store: Store, setup: Setup, parameters: Parameters, origin: Origin) -> None:
+    def __init__(
+        self, store: Store, setup: Setup, parameters: Parameters, origin: Origin, context: Context = DEFAULT
+    ) -> None:
         self.store, self.setup, self.parameters, self.origin = store, setup, parameters, origin
+        self.context = context
         self.spent, self.tally = Spent(), Tally()
 
     def __enter__(self) -> Self:
@@ -111,21 +120,63 @@ class Source(ABC):
         self.spent = replace(self.spent, modelling=self.spent.modelling + modelling)
         return models
 
-    def replay(self, sequences: list[Sequence], judge: Judge | None = None) -> tuple[list[Replay], State]:
-        """Predicted run times of sequences, and the state of the core that they are for.
+    def replay(self, asked: Many[Many[Configuration]], judge: Judge | None = None) -> tuple[list[Replay], State]:
+        """Predicted run times of the configurations of each variant, and the state of the core that they are for.
 
         The judge tells which of their configurations' errors still matter; by default all must be within
         the parameters' bound for answers.
         """
-        for sequence in sequences:
-            find_operation(sequence.variant.operation).check_type(self.setup.dtype)
-        models = self.provide(needs_of(sequences), judge or within(self.parameters.answer_bound))
+        for own in asked:
+            find_operation(own[0].variant.operation).check_type(self.setup.dtype)
+        sequences = [traced(own, self.setup.dtype) for own in asked]
+        needs = needs_of(sequences)
+        models = self.provide(needs, judge or within(self.parameters.answer_bound))
+        state = common_state(models.values())
+        told = self._in_context(asked, sequences, needs, models, state)
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is extrapolated, the origin says
-            replays = [replay(sequence, by_models(models, self.origin.how)) for sequence in sequences]
+            replays = [replay(sequence, estimate) for sequence, estimate in zip(sequences, told, strict=True)]
         self.spent = replace(self.spent, prediction=self.spent.prediction + time.perf_counter() - began)
-        return replays, common_state(models.values())
+        return replays, state
+
+    def _in_context(
+        self,
+        asked: Many[Many[Configuration]],
+        sequences: Many[Sequence],
+        needs: Many[Need],
+        models: Mapping[ModelKey, Model],
+        state: State,
+    ) -> list[Estimate]:
+        """What estimates the calls of each sequence."""
+        warm = by_models(models, self.origin.how)
+        if self.context == "warm":
+            return [warm] * len(sequences)
+        if self.context == "algorithm":
+            return self.corrected(asked, sequences, models, state)
+        origin = self.origin
+        judge = within(self.parameters.answer_bound)
+        cold = by_models(self.provide([replace(need, precondition=Cold()) for need in needs], judge), origin.how)
+        if self.context == "cold":
+            return [cold] * len(sequences)
+        levels = levels_of(self.setup.machine)
+        return [between(own, warm, cold, self.setup.item_bytes, levels) or warm for own in sequences]
+
+    @abstractmethod
+    def corrected(
+        self,
+        asked: Many[Many[Configuration]],
+        sequences: Many[Sequence],
+        models: Mapping[ModelKey, Model],
+        state: State,
+    ) -> list[Estimate]:
+        """What estimates the calls of each sequence, corrected by what was timed in it.
+
+        Raises
+        ------
+        UsageError
+            If nothing can be timed.
+        """
 
 
 def common_state(models: Iterable[Model]) -> State:

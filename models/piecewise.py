@@ -11,6 +11,7 @@ from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Kernel
 from blascast.sampler.kernels import find_kernel
+from blascast.sampler.precondition import WARM
 
 from .evaluation.collection import ModelSet
 from .evaluation.estimates import Estimates, as_sizes
@@ -49,14 +50,28 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """What a model is of."""
+    """What a model, or a sample, is of.
+
+    Parameters
+    ----------
+    kernel, case : str
+    ld : int
+    precondition : str
+        Where the operands lay, as in `sampler.precondition`; or what else samples are kept as.
+    """
 
     kernel: str
     case: str
     ld: int
+    precondition: str = str(WARM)
+
+    @property
+    def described(self) -> str:
+        """Case and precondition, warm ones apart."""
+        return self.case + ("" if self.precondition == str(WARM) else f" ({self.precondition})")
 
     def __str__(self) -> str:
-        return f"{self.kernel} {self.case}".strip()
+        return f"{self.kernel} {self.described}".strip()
 
 
 @dataclass(frozen=True, slots=True)

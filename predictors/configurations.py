@@ -139,6 +139,18 @@ def candidate_block_sizes(n: int) -> IntArray:
     return np.append(below, n) if n <= LARGEST_B else below
 
 
+def round_up(size: int) -> int:
+    """The next multiple of a quarter of the power of two below, at least of 8: a size that questions share.
+
+    Examples
+    --------
+    >>> [round_up(size) for size in (5, 30, 100, 1000, 1400)]
+    [8, 32, 112, 1024, 1536]
+    """
+    step = max(B_STEP, 2 ** (size.bit_length() - 3))
+    return int(step * -(-size // step))
+
+
 def check_size(name: str, value: object) -> int:
     """A size as a positive integer.
 

@@ -1,21 +1,23 @@
 """Profiles: what each call takes in an algorithm, beside what it takes alone, warm and cold, and what models say."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from blascast.algorithms import scalar_calls
 from blascast.models.piecewise import Model
+from blascast.models.sampling import case_of_call
 from blascast.models.summary import MEDIAN
 from blascast.sampler.batch.sample import Measurement, State
 from blascast.sampler.call import Call
 from blascast.sampler.job import Job, job_of, sequence_job
 from blascast.sampler.nest import Nest, Step
 from blascast.sampler.precondition import WARM, Cold
-from blascast.sampler.sampler import OnProgress, Sampler
+from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
+from .caching.aware import aware_jobs
 from .configurations import Configuration, described
 from .prediction import FloatArray
 
@@ -34,8 +36,9 @@ class Profile:
         In order.
     passes : array of shape (2, n_calls)
         In the algorithm, medians of two interleaved passes.
-    warm, cold : arrays of shape (n_calls,)
-        Alone, medians.
+    alone : mapping
+        By state, arrays of shape (n_calls,), medians: ``"warm"``, ``"cold"`` and, where asked for, ``"aware"``:
+        after the calls since their operands' last use.
     model : array of shape (n_calls,)
         Medians that models of warm calls tell.
     totals, plain : arrays of shape (2,)
@@ -45,8 +48,7 @@ class Profile:
     configuration: Configuration
     calls: tuple[Call, ...]
     passes: FloatArray
-    warm: FloatArray
-    cold: FloatArray
+    alone: Mapping[str, FloatArray]
     model: FloatArray
     totals: FloatArray
     plain: FloatArray
@@ -59,24 +61,26 @@ class Profile:
     @property
     def labels(self) -> tuple[str, ...]:
         """Kernel and case of each call."""
-        return tuple(label_of(call) for call in self.calls)
+        return tuple(call.label for call in self.calls)
 
     def bracketed(self) -> npt.NDArray[np.bool_]:
         """Whether each call takes no less than warm and no more than cold, up to the passes' difference."""
         slack = np.abs(self.passes[0] - self.passes[1])
-        low, high = np.minimum(self.warm, self.cold) - slack, np.maximum(self.warm, self.cold) + slack
+        warm, cold = self.alone["warm"], self.alone["cold"]
+        low, high = np.minimum(warm, cold) - slack, np.maximum(warm, cold) + slack
         return np.asarray((self.inside >= low) & (self.inside <= high))
 
 
-def label_of(call: Call) -> str:
-    """Kernel and case."""
-    return f"{call.kernel.name} {call.case}".strip()
-
-
 def profile(
-    sampler: Sampler, configuration: Configuration, models: Sequence[Model], state: State, on_progress: OnProgress
+    sampler: Sampler,
+    configuration: Configuration,
+    models: Sequence[Model],
+    state: State,
+    *,
+    aware: bool = False,
+    on_progress: OnProgress = no_progress,
 ) -> Profile:
-    """Runs an algorithm with time stamps between its calls, and each of them alone.
+    """Runs an algorithm with time stamps between its calls, and each of them alone, all of it interleaved.
 
     Parameters
     ----------
@@ -86,6 +90,8 @@ def profile(
         Of all its calls.
     state : str
         Of the core that the models are of.
+    aware : bool
+        Whether calls are timed after those since their operands' last use as well.
     on_progress : callable
 
     Raises
@@ -96,19 +102,25 @@ def profile(
     label = f" of {configuration.variant.operation}, {described(configuration.sizes)}"
     calls = scalar_calls(configuration.variant, configuration.sizes, configuration.b or 1, sampler.setup.dtype, label)
     with_stamps = sequence_job(calls)
-    without = Job(with_stamps.preamble, (Nest(tuple(Step(call, {}) for call in calls)),), precondition="in sequence")
-    batch = sampler.measure(
-        [with_stamps, without], REPETITIONS, state=state, label="running the algorithm", on_progress=on_progress
-    )
-    stamped, plain = (_halves(measurement) for measurement in batch.measurements)
-    passes = np.array([np.median(part, axis=0) for part in stamped])
-    warm, cold = _alone(sampler, calls, state, on_progress)
+    without = replace(with_stamps, calls=(Nest(tuple(Step(call, {}) for call in calls)),))
+    distinct = {_key(call): _on_its_own(call) for call in reversed(calls)}
+    alone: dict[str, list[Job]] = {
+        "warm": [job_of(call, WARM) for call in distinct.values()],
+        "cold": [job_of(call, Cold()) for call in distinct.values()],
+        **({"aware": aware_jobs(calls)} if aware else {}),
+    }
+    jobs = [with_stamps, without, *(job for of_state in alone.values() for job in of_state)]
+    repetitions = [REPETITIONS] * 2 + [ALONE_REPETITIONS] * (len(jobs) - 2)
+    batch = sampler.measure(jobs, repetitions, state=state, label="running and timing", on_progress=on_progress)
+    stamped, plain = (_halves(measurement) for measurement in batch.measurements[:2])
+    medians = iter([float(np.median(measurement.seconds)) for measurement in batch.measurements[2:]])
+    found = {of_state: [next(medians) for _ in own] for of_state, own in alone.items()}
+    place = [list(distinct).index(_key(call)) for call in calls]
     return Profile(
         configuration,
         tuple(calls),
-        passes,
-        warm,
-        cold,
+        np.array([np.median(part, axis=0) for part in stamped]),
+        {own: np.array(times)[place if own != "aware" else slice(None)] for own, times in found.items()},
         estimates_of(calls, models),
         np.array([np.median(part.sum(axis=1)) for part in stamped]),
         np.array([np.median(part) for part in plain]),
@@ -122,23 +134,13 @@ def _halves(measurement: Measurement) -> tuple[FloatArray, FloatArray]:
     return times[::2], times[1::2] if len(times) > 1 else times[::2]
 
 
-def _alone(
-    sampler: Sampler, calls: Sequence[Call], state: State, on_progress: OnProgress
-) -> tuple[FloatArray, FloatArray]:
-    """What calls take alone, warm and cold; those of one case and sizes are timed once."""
-    distinct: dict[object, Call] = {}
-    for call in calls:
-        distinct.setdefault(_key(call), call)
-    jobs = [job_of(call, precondition) for precondition in (WARM, Cold()) for call in distinct.values()]
-    batch = sampler.measure(jobs, ALONE_REPETITIONS, state=state, label="timing calls alone", on_progress=on_progress)
-    medians = np.array([np.median(measurement.seconds) for measurement in batch.measurements]).reshape(2, -1)
-    place = {key: index for index, key in enumerate(distinct)}
-    found = medians[:, [place[_key(call)] for call in calls]]
-    return found[0], found[1]
+def _on_its_own(call: Call) -> Call:
+    """The call on operands of its own, as far apart as in the algorithm: those there hold what other calls left."""
+    return case_of_call(call).call(tuple(call.sizes.values()), max(view.ld for view in call.views.values()))
 
 
 def _key(call: Call) -> object:
-    return label_of(call), tuple(call.sizes.values())
+    return call.label, tuple(call.sizes.values())
 
 
 def estimates_of(calls: Sequence[Call], models: Sequence[Model]) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,13 @@ from blascast.models.sampling import case_of_call
 from blascast.models.sizes.domain import STEP, Domain, merged
 from blascast.models.summary import MEDIAN, STD
 
+from .configurations import round_up
 from .prediction import FloatArray, add_calls, total
 
-# What estimates calls: statistics of shape (n_calls, 5) in seconds, the relative error of each
+# What estimates calls of a sequence: statistics of shape (n_calls, 5) in seconds, the relative error of each
 # call's median, and a label that calls with a common cause of error share.
-Estimate = Callable[[CallArray], tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]]
+Estimated: TypeAlias = tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]
+Estimate: TypeAlias = Callable[[CallArray], Estimated]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +94,7 @@ def _variances(
 
 def _share(calls: CallArray, times: FloatArray, count: int) -> Share:
     return Share(
-        f"{calls.kernel.name} {calls.case}",
+        calls.label,
         total(calls.owner, calls.times, count).astype(np.int64),
         total(calls.owner, calls.times * times[:, MEDIAN], count),
         total(calls.owner, calls.times * calls.flops, count),
@@ -102,7 +105,7 @@ def by_models(models: Mapping[ModelKey, Model], outside: Outside = "error") -> E
     """Estimates calls by kernel models, of which some may lie outside their domains; see `Model.evaluate`."""
     by_case = {(key.kernel, key.case): model for key, model in models.items()}
 
-    def estimate(calls: CallArray) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64]]:
+    def estimate(calls: CallArray) -> Estimated:
         if not len(calls.sizes):
             return np.zeros((0, 5)), np.zeros(0), np.zeros(0, dtype=np.int64)
         model = by_case[calls.kernel.name, calls.case]
@@ -134,10 +137,4 @@ def _need(statements: list[tuple[CallArray, int]], configurations: int) -> Need:
 def _domain(sizes: npt.NDArray[np.int64]) -> Domain:
     """A box around sizes, widened to round bounds so that the next question finds it in the store."""
     lower = tuple(STEP if low >= STEP else 1 for low in sizes.min(axis=0))
-    return Domain(lower, tuple(max(2 * STEP, _round_up(int(high))) for high in sizes.max(axis=0)))
-
-
-def _round_up(size: int) -> int:
-    """The next multiple of a quarter of the power of two below, at least of 8."""
-    step = max(STEP, 2 ** (size.bit_length() - 3))
-    return int(step * -(-size // step))
+    return Domain(lower, tuple(max(2 * STEP, round_up(int(high))) for high in sizes.max(axis=0)))

@@ -133,6 +133,11 @@ class Call:
         return case_of(self.flags, self.scalars, increments)
 
     @property
+    def label(self) -> str:
+        """Kernel and case."""
+        return f"{self.kernel.name} {self.case}".strip()
+
+    @property
     def overwritten(self) -> tuple[View, ...]:
         """The operands that the kernel changes."""
         return tuple(self.views[data.name] for data in self.kernel.data if data.access != "in")

@@ -103,6 +103,31 @@ def test_a_single_size() -> None:
     assert model.ripple.padding[2] == 0
 
 
+def test_models_of_other_preconditions_are_others(capsys: pytest.CaptureFixture[str]) -> None:
+    """Cold operands cost the simulated machine time of their own; models and samples are kept beside warm ones."""
+    states = ("warm", "cold by flush", "B cold", "touched A, 64KiB, B")
+    found = {}
+    for state in states:
+        report = blascast.build("trsm", sizes=SMALL, precondition=state, library="simulated")
+        assert report.models[0].key.precondition == state
+        assert report.tally.accepted > 0
+        found[state] = report.models[0].evaluate(np.array([[120, 80]])).statistics[0, MEDIAN]
+    assert found["cold by flush"] > 1.02 * found["B cold"] > 1.02 * found["warm"]
+    assert found["touched A, 64KiB, B"] == pytest.approx(found["warm"], rel=0.02)
+    listed = blascast.list_models().to_frame()
+    assert sorted(listed["precondition"]) == sorted(states)
+    (one,) = blascast.list_models("trsm", precondition="B cold").to_frame().to_dict("records")
+    assert one["precondition"] == "B cold"
+    assert run(["models", "list", "--precondition", "B  cold"]) == 0
+    assert "dtrsm LLNN 1 (B cold)" in capsys.readouterr().out
+    verified = blascast.verify_models("trsm", library="simulated")
+    assert {row.check.model.key.precondition: not row.stale for row in verified.rows} == dict.fromkeys(states, True)
+    with pytest.raises(UsageError, match="one model is needed, 4 are meant"):
+        blascast.show_model("trsm")
+    blascast.remove_models("trsm", precondition="B cold", samples=True)
+    assert sorted(blascast.list_models().to_frame()["precondition"]) == sorted(set(states) - {"B cold"})
+
+
 def test_models_of_other_threads_are_others() -> None:
     one = blascast.build("trsm", sizes=SMALL, library="simulated")
     two = blascast.build("trsm", sizes=SMALL, library="simulated", threads=2)
@@ -265,6 +290,8 @@ REFUSED = [
         [*BUILD, "trsm", "--sizes", SMALL_TEXT, "--set", "minimum_width=512"],
         "the minimum width 512 exceeds the domain's largest width 176 (24..200 x 24..136): nothing could be cut",
     ),
+    ([*BUILD, "trsm", "--sizes", SMALL_TEXT, "--precondition", "lukewarm"], "a precondition is warm, cold by flush"),
+    ([*BUILD, "trsm", "--sizes", SMALL_TEXT, "--precondition", "Q cold"], "trsm has the operands A, B, not 'Q'"),
     ([*BUILD, "trsm", "--sizes", SMALL_TEXT, "--preset", "slow"], "'slow' is not one of 'default', 'fast'"),
     ([*BUILD, "trsm", "--sizes", SMALL_TEXT, "--threads", "5"], "5 threads need as many CPUs"),
     (["rank", "cholesky", "--n", "96", "--set", "bound=x"], "bound must be a number, got 'x'"),

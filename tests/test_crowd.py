@@ -41,11 +41,11 @@ cases = [
 
 
 class Noting(Store):
-    def save_samples(self, batch, names, *precondition):
-        super().save_samples(batch, names, *precondition)
+    def save_samples(self, batch, names):
+        super().save_samples(batch, names)
         samples = [sample for measurement in batch.measurements for sample in measurement.samples]
         with (notes / str(os.getpid())).open("a") as file:
-            file.write(json.dumps([astuple(sample) for sample in samples]) + "\\n")
+            file.write(json.dumps([sample.row[:-1] for sample in samples]) + "\\n")
 
 
 def build(number):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -78,10 +79,10 @@ CHUNK = {"jobs": [1, 0], "lengths": [4, 4], "shape": [8, 0, 1e9, 20]}
 
 def test_chunks_that_were_completed_are_recovered(home: Path) -> None:
     values = [0.25, 1.36, 1.37, 2e-6, 0, 1.0, 0, 0, 0.0]
-    journal(home, HEADER, CHUNK, {"samples": [[1, *values], [0, *values]]}, CHUNK)
+    journal(home, HEADER, CHUNK, {"samples": [[1, *values, "[0.15, 0.1]"], [0, *values, None]]}, CHUNK)
     store = Store(home)
     assert store.recover() == 2
-    assert store.load_samples(SETUP, KEY, "mixed") == {(1,): [SAMPLE], (2,): [SAMPLE]}
+    assert store.load_samples(SETUP, KEY, "mixed") == {(1,): [SAMPLE], (2,): [replace(SAMPLE, parts=(0.15, 0.1))]}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_a_damaged_journal_harms_nothing(home: Path, lines: list[object]) -> Non
 
 
 def test_a_line_that_was_cut_off_is_left_out(home: Path) -> None:
-    values = [0.25, 1.36, 1.37, 2e-6, 0, 1.0, 0, 0, 0.0]
+    values = [0.25, 1.36, 1.37, 2e-6, 0, 1.0, 0, 0, 0.0, None]
     journal(home, HEADER, CHUNK, {"samples": [[0, *values]]}, CHUNK, '{"samples": [[0, 0.25')
     assert Store(home).recover() == 1
 
@@ -152,7 +153,7 @@ def test_a_journal_that_its_owner_removes_meanwhile(tmp_path: Path, monkeypatch:
 def test_a_batch_that_was_saved_is_not_recovered_once_more(home: Path) -> None:
     """Its process was killed before it could remove the journal."""
     values = [0.25, 1.36, 1.37, 2e-6, 0]
-    kept, lost = [*values, 1.0, 0, 0, 0.0], [*values, 2.0, 0, 0, 0.0]
+    kept, lost = [*values, 1.0, 0, 0, 0.0, None], [*values, 2.0, 0, 0, 0.0, None]
     journal(home, HEADER, CHUNK, {"samples": [[0, *kept]]})
     assert Store(home).recover() == 1
     journal(home, HEADER, CHUNK, {"samples": [[0, *kept], [0, *lost], [1, *kept]]})

@@ -75,7 +75,7 @@ def test_a_model_without_ripple() -> None:
 
 def test_a_model_file_begins_with_format_version_and_setup() -> None:
     assert list(json.loads(TEXT))[:3] == ["format", "version", "setup"]
-    assert json.loads(TEXT)["version"] == 2
+    assert json.loads(TEXT)["version"] == 3
 
 
 # --- version 1
@@ -141,7 +141,7 @@ def test_version_1_without_a_parameter(name: str) -> None:
         read(json.dumps(values))
 
 
-def test_models_of_version_1_are_made_anew_and_saved_in_version_2(home: Path) -> None:
+def test_models_of_version_1_are_made_anew_and_saved_in_the_newest(home: Path) -> None:
     """They were made otherwise."""
     store = Store(home)
     store.save_model(SETUP, MODEL)
@@ -152,7 +152,7 @@ def test_models_of_version_1_are_made_anew_and_saved_in_version_2(home: Path) ->
     builder = ModelBuilder(Sampler(SimulatedBackend(disturbances=QUIET)), store)
     (made,) = builder.provide([Need(POTF2, (Domain((8,), (128,)),))]).values()
     assert builder.batches
-    assert json.loads(path.read_text())["version"] == 2
+    assert json.loads(path.read_text())["version"] == 3
     assert made.parameters == Parameters()
 
 
@@ -179,9 +179,9 @@ REFUSED = [
     ("null", "is corrupt"),
     ("[" * 100_000, "is corrupt"),
     ('{"format": "something else"}', "is no model file"),
-    (changed(version=3), "is of version 3, this blascast reads 1 to 2; update blascast"),
-    (changed(version=0), "is of version 0, this blascast reads 1 to 2"),
-    (changed(version="2"), "is of version 2, this blascast reads 1 to 2"),
+    (changed(version=4), "is of version 4, this blascast reads 1 to 3; update blascast"),
+    (changed(version=0), "is of version 0, this blascast reads 1 to 3"),
+    (changed(version="2"), "is of version 2, this blascast reads 1 to 3"),
     (changed(version=1), "is corrupt"),  # with the parameters of version 2
     (changed(state="asleep"), "unknown state"),
     (changed(setup={}), "is corrupt"),

@@ -8,7 +8,6 @@ import pytest
 
 import blascast
 from blascast.cli import run
-from blascast.predictors.profiles import label_of
 
 ASK = ["profile", "cholesky", "--variant", "3", "--n", "200", "--b", "64", "--library", "simulated"]
 
@@ -16,11 +15,11 @@ ASK = ["profile", "cholesky", "--variant", "3", "--n", "200", "--b", "64", "--li
 def test_a_profile_on_the_simulated_machine(tmp_path: Path) -> None:
     report = blascast.profile("cholesky", 3, 200, 64, library="simulated", home=tmp_path)
     found = report.profile
-    assert [label_of(call) for call in found.calls] == list(found.labels)
+    assert [call.label for call in found.calls] == list(found.labels)
     assert set(found.labels) == {"potf2 L", "trsm RLTN 1", "syrk LN -1 1"}
     # the simulated machine's caches keep whole operands: an algorithm of three calls a step is warm
-    np.testing.assert_allclose(found.model, found.warm, rtol=0.05)
-    assert (found.cold >= found.warm).all()
+    np.testing.assert_allclose(found.model, found.alone["warm"], rtol=0.05)
+    assert (found.alone["cold"] >= found.alone["warm"]).all()
     total = report.rows[-1]
     assert total.kernel == "all calls"
     assert total.calls == len(found.calls) == sum(row.calls for row in report.rows[:-1])

@@ -23,7 +23,7 @@ from blascast.models.sampling import Case
 from blascast.models.sizes.domain import Domain
 from blascast.sampler.batch.sample import Sample
 from blascast.sampler.errors import StoreError
-from blascast.sampler.job import warm_job
+from blascast.sampler.job import sequence_job, warm_job
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.sampler import Budget, Sampler
 from blascast.sampler.simulated import QUIET, Disturbances, SimulatedBackend
@@ -43,12 +43,16 @@ def model(*pieces: Piece, parameters: Parameters | None = None) -> Model:
 def test_samples_return_with_their_verdicts(home: Path) -> None:
     backend = SimulatedBackend(disturbances=QUIET)
     case = Case(find_kernel("potf2"), {"uplo": "L"}, {})
-    batch = Sampler(backend).measure([warm_job(case.call((n,), 5000)) for n in (8, 16)], 5)
+    calls = [case.call((n,), 5000) for n in (8, 16)]
+    batch = Sampler(backend).measure([*map(warm_job, calls), sequence_job(calls)], 5)
     store = Store(home)
-    store.save_samples(batch, [(KEY, (8,)), (KEY, (16,))])
+    store.save_samples(batch, [(KEY, (8,)), (KEY, (16,)), (KEY, (24,))])
     loaded = Store(home).load_samples(SETUP, KEY, "free")
-    assert {point: len(samples) for point, samples in loaded.items()} == {(8,): 5, (16,): 5}
+    assert {point: len(samples) for point, samples in loaded.items()} == {(8,): 5, (16,): 5, (24,): 5}
     assert tuple(loaded[8,]) == batch.measurements[0].samples
+    for sample in loaded[24,]:
+        assert len(sample.parts) == 2
+        assert sum(sample.parts) == pytest.approx(sample.seconds)
     assert store.load_samples(SETUP, KEY, "busy") == {}
     assert store.prevailing_state(SETUP) == "free"
 
@@ -141,7 +145,7 @@ def test_a_database_of_a_later_version(home: Path) -> None:
     with sqlite3.connect(home / "samples.sqlite") as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(StoreError, match="is of version 99, this blascast reads up to 2"):
+    with pytest.raises(StoreError, match="is of version 99, this blascast reads up to 3"):
         Store(home).facts(SETUP)
 
 
@@ -178,7 +182,7 @@ def test_a_database_of_version_1_is_upgraded(home: Path) -> None:
     store.save_samples(batch, [(KEY, (16,))])
     assert len(Store(home).load_samples(SETUP, KEY, "free")[16,]) == 5
     with sqlite3.connect(home / "samples.sqlite") as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        assert database.execute("PRAGMA user_version").fetchone() == (3,)
     database.close()
 
 

@@ -575,7 +575,7 @@ BUNDLE = bundle_to_json([(D, POTF2)])
         ('{"format": "blascast bundle", "version": 1, "models": []}', "is corrupt (ValueError: no models)"),
         ('{"format": "blascast bundle", "version": 1, "models": {"a": 1}}', "is corrupt (ValueError: no models)"),
         (BUNDLE.replace('"blascast model"', '"cake"'), "model 1 of FILE is no model file of blascast"),
-        (BUNDLE.replace('"version": 2', '"version": 99'), "model 1 of FILE is of version 99, this blascast reads 1 to"),
+        (BUNDLE.replace('"version": 3', '"version": 99'), "model 1 of FILE is of version 99, this blascast reads 1 to"),
         (BUNDLE.replace('"error": 0.01', '"error": NaN'), "nan is no finite number"),
         (BUNDLE.replace("0.001", "NaN"), "coefficients of shape"),
         (BUNDLE.replace('"taken": 1000000000.0', '"taken": 1e300'), "1e+300 is no finite number"),

@@ -18,7 +18,7 @@ from blascast.models.fitting.basis import monomials
 from blascast.models.generation.builder import ModelBuilder
 from blascast.models.generation.generator import CALLS_PER_SAMPLE, Point
 from blascast.models.generation.need import Need
-from blascast.models.kept.store import VALIDATION, WARM, Store
+from blascast.models.kept.store import Store
 from blascast.models.parameters import PEISE2017, PRESETS, Parameters
 from blascast.models.sizes.domain import STEP
 from blascast.models.study.axes import LEAST, Axes, coarsest, densest
@@ -31,7 +31,7 @@ from blascast.models.study.outcome import Outcome
 from blascast.models.study.pruning import majority, pareto_front, prune
 from blascast.models.study.replay import generate, replay, wanted_of
 from blascast.models.study.segments import segments
-from blascast.models.study.setting import ALL_AXES, CASE, KEY, LD
+from blascast.models.study.setting import ALL_AXES, CASE, KEY, LD, VALIDATION_KEY
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.errors import UsageError
 from blascast.sampler.job import warm_job
@@ -147,8 +147,8 @@ def test_where_all_samples_are_disturbed_they_are_taken_and_told(home: Path) -> 
     sampler = Sampler(SimulatedBackend(disturbances=Disturbances(outliers=1.0)))
     collection = Collection(sampler, Store(home), no_progress)
     points = np.array([[24, 24], [32, 24]])
-    collection.complete(points, 4, WARM, "sampling")
-    assert np.isfinite(collection.seconds(points, 4, WARM)).all()
+    collection.complete(points, 4, KEY, "sampling")
+    assert np.isfinite(collection.seconds(points, 4, KEY)).all()
     assert collection.disturbed == {(24, 24), (32, 24)}
 
 
@@ -159,22 +159,22 @@ def test_samples_for_validation_are_kept_apart(home: Path) -> None:
     exhaustive = collection.exhaustive_set((np.array([24, 32]), np.array([24, 32, 40])))
     assert (exhaustive.seconds.shape, exhaustive.measured.shape) == ((6, 15), (6,))
     assert not collection.disturbed
-    for precondition, count in ((WARM, 15), (VALIDATION, 5)):
-        kept = store.load_samples(setup, KEY, "free", precondition)
+    for key, count in ((KEY, 15), (VALIDATION_KEY, 5)):
+        kept = store.load_samples(setup, key, "free")
         assert {len(samples) for samples in kept.values()} == {count}
-        assert store.count_samples(setup, KEY, precondition) == dict.fromkeys(kept, count)
+        assert store.count_samples(setup, key) == dict.fromkeys(kept, count)
 
 
 def test_a_killed_validation_is_recovered_as_such(home: Path) -> None:
     setup = SimulatedBackend().setup
     batch = Sampler(SimulatedBackend(disturbances=QUIET)).measure([warm_job(CASE.call((24, 24), LD))], 3)
-    journal = Store(home).journal(setup, [(KEY, (24, 24))], VALIDATION)
+    journal = Store(home).journal(setup, [(VALIDATION_KEY, (24, 24))])
     opened = journal.__enter__()
     opened.keep([(0, sample) for sample in batch.measurements[0].samples])
     opened.leave()  # the process ends here
     store = Store(home)
     assert store.recover() == 3
-    assert store.count_samples(setup, KEY, VALIDATION) == {(24, 24): 3}
+    assert store.count_samples(setup, VALIDATION_KEY) == {(24, 24): 3}
     assert store.count_samples(setup, KEY) == {}
 
 

@@ -190,7 +190,7 @@ def _ways(points: "pd.DataFrame") -> dict[str, tuple[FloatArray, FloatArray]]:
 
 
 def verdicts(points: "pd.DataFrame") -> list[str]:
-    """Where a simpler way is as good as the models: its errors exceed theirs by less than half the noise floor."""
+    """Where a simpler way is as good as the corrected models: less than half the noise floor worse."""
     said = []
     several_setups = points["setup"].nunique() > 1
     for (setup, operation), own in points.groupby(["setup", "operation"], sort=False):
@@ -200,7 +200,7 @@ def verdicts(points: "pd.DataFrame") -> list[str]:
             if compare(errors[name], errors[RUNGS[-1]]).shift < medians[AGAIN] / 2:
                 where = f"{operation} ({setup})" if several_setups else operation
                 said.append(
-                    f"{where}: {name} is as good as the models ({percent(medians[name])} against "
+                    f"{where}: {name} is as good as the corrected models ({percent(medians[name])} against "
                     f"{percent(medians[RUNGS[-1]])} %, noise floor {percent(medians[AGAIN])} %)."
                 )
                 break

@@ -19,7 +19,6 @@ from blascast.predictors.configurations import (
     check_size,
     problems_of,
     several,
-    traced,
 )
 from blascast.predictors.judging import block_sizes as judge_of
 from blascast.predictors.prediction import Times
@@ -217,9 +216,8 @@ def blocksize(
             raise UsageError(f"{chosen} cannot be predicted, as {lacking}; name another library or variant")
         source.check_sizes(about, problems)
         asked = [Configuration(chosen, problem, b) for problem in problems for b in _compared(problem, fixed)]
-        sequence = traced(asked, dtype)
         problem_of = np.array([problems.index(configuration.sizes) for configuration in asked])
-        (replay,), state = source.replay([sequence], judge_of(problem_of, source.parameters.answer_bound))
+        (replay,), state = source.replay([asked], judge_of(problem_of, source.parameters.answer_bound))
         found = curves(asked, replay)
         measured = [_measured(source, chosen, curve, fixed, state) if verify else None for curve in found]
         rows = tuple(BlocksizeRow(curve, fixed, times) for curve, times in zip(found, measured, strict=True))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from blascast.predictors.contexts import Context
 from blascast.sampler.batch.sample import State
 from blascast.sampler.setup import Setup
 
@@ -10,6 +11,13 @@ from ..effort import Spent, Tally
 from ..origin import Origin
 from ..report import core_sentence, effort_sentences, noise_sentence, setup_json
 from ..source import Source
+
+_WORDS: dict[Context, str] = {
+    "warm": "warm",
+    "cold": "cold",
+    "cache": "between warm and cold, by the cache model",
+    "algorithm": "as steps of the algorithms have shown",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +37,8 @@ class Evidence:
     spent : Spent
     origin : Origin
         Of the models.
+    context : str
+        What state of the caches calls were estimated in.
     """
 
     setup: Setup
@@ -38,18 +48,27 @@ class Evidence:
     tally: Tally
     spent: Spent
     origin: Origin
+    context: Context
 
     @classmethod
     def of(cls, source: Source, state: State) -> "Evidence":
         """What a source has spent and knows by now."""
         peak = source.peak
-        return cls(source.setup, state, source.noise_floor, peak, source.tally, source.spent, source.origin)
+        return cls(
+            *(source.setup, state, source.noise_floor, peak, source.tally, source.spent, source.origin),
+            source.context,
+        )
 
     @property
     def sentences(self) -> list[str]:
         """What there is to say of it below an answer."""
         conditions = f"{noise_sentence(self.noise_floor)} {core_sentence(self.state)}"
-        return [conditions, *self.origin.sentences, *effort_sentences(self.tally, self.spent)]
+        return [
+            conditions,
+            f"Calls are estimated {_WORDS[self.context]}.",
+            *self.origin.sentences,
+            *effort_sentences(self.tally, self.spent),
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON values."""
@@ -61,4 +80,5 @@ class Evidence:
             "samples": self.tally.to_json(),
             "seconds": self.spent.to_json(),
             "origin": self.origin.to_json(),
+            "context": self.context,
         }

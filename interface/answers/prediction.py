@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from blascast.algorithms import find_operation
-from blascast.predictors.configurations import BlockSize, traced
+from blascast.predictors.configurations import BlockSize
 from blascast.predictors.ranking import Candidate, candidates_of
 from blascast.predictors.replay import Replay
 
@@ -188,7 +188,7 @@ def predict(
     """
     with open_source(**options) as source:
         configuration = asked_configuration(source, operation, variant, n, b, m)
-        (replay,), state = source.replay([traced([configuration], source.setup.dtype)])
+        (replay,), state = source.replay([[configuration]])
         return PredictReport(
             candidates_of([configuration], replay)[0],
             float(find_operation(operation).flop_count(configuration.sizes, source.setup.dtype)),

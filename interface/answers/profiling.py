@@ -35,7 +35,9 @@ class ProfileRow:
     calls : int
     inside : float
         In the algorithm.
-    warm, cold, model : float
+    alone : dict
+        Of the calls alone, by state.
+    model : float
     noise : float
         Relative difference of two passes.
     bracketed : float
@@ -47,8 +49,7 @@ class ProfileRow:
     kernel: str
     calls: int
     inside: float
-    warm: float
-    cold: float
+    alone: dict[str, float]
     model: float
     noise: float
     bracketed: float
@@ -80,15 +81,15 @@ class ProfileReport(Report):
     def columns(self) -> list[Column]:
         """Of the printed table."""
         columns = [Column("kernel", text=True), Column("calls"), Column("in the algorithm [ms]"), Column("share [%]")]
-        columns += [Column("noise [%]"), Column("warm [%]"), Column("cold [%]"), Column("model [%]")]
-        return [*columns, Column("between warm and cold [%]")]
+        columns += [Column("noise [%]"), *(Column(f"{state} [%]") for state in self.profile.alone)]
+        return [*columns, Column("model [%]"), Column("between warm and cold [%]")]
 
     def cells(self) -> list[list[str]]:
         """The printed rows."""
         return [
             [
                 *(row.kernel, str(row.calls), milliseconds(row.inside), percent(row.share), percent(row.noise)),
-                *(f"{100 * (own / row.inside - 1):+.1f}" for own in (row.warm, row.cold, row.model)),
+                *(f"{100 * (own / row.inside - 1):+.1f}" for own in (*row.alone.values(), row.model)),
                 percent(row.bracketed),
             ]
             for row in self.rows
@@ -103,6 +104,11 @@ class ProfileReport(Report):
         return [
             "Warm, cold and model: the sums of what calls take alone, cached and not, and of what models of warm calls "
             "tell, relative to the time in the algorithm. Noise: between two passes.",
+            *(
+                ["Aware: each call after those that the algorithm makes since its operands' last use."]
+                if "aware" in self.profile.alone
+                else []
+            ),
             f"A run without time stamps takes {milliseconds(float(plain.mean()))} ms; with them its calls add up to "
             f"{milliseconds(float(totals.mean()))} ms, {100 * stamps:+.1f} % (noise floor of both {percent(noise)} %).",
             *self.evidence.sentences,
@@ -113,22 +119,21 @@ class ProfileReport(Report):
         import pandas as pd
 
         profile = self.profile
-        return pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "kernel": profile.labels,
                 "sizes": ["x".join(map(str, call.sizes.values())) for call in profile.calls],
                 "inside": profile.inside,
-                "warm": profile.warm,
-                "cold": profile.cold,
                 "model": profile.model,
                 "between": profile.bracketed(),
             }
         )
+        return frame.assign(**profile.alone)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
         configuration, profile = self.profile.configuration, self.profile
-        names = ("kernel", "calls", "inside", "share", "noise", "warm", "cold", "model", "bracketed")
+        names = ("kernel", "calls", "inside", "share", "noise", "model", "bracketed")
         return {
             "operation": configuration.variant.operation,
             "variant": configuration.variant.name,
@@ -136,7 +141,7 @@ class ProfileReport(Report):
             "b": list(configuration.b) if isinstance(configuration.b, tuple) else configuration.b,
             "plain": profile.plain.tolist(),
             "totals": profile.totals.tolist(),
-            "rows": [{name: getattr(row, name) for name in names} for row in self.rows],
+            "rows": [{name: getattr(row, name) for name in names} | row.alone for row in self.rows],
             "calls": self.calls_frame().to_dict("records"),
             "evidence": [self.evidence.to_json()],
         }
@@ -149,6 +154,7 @@ def profile(
     b: BlockSize | None = None,
     *,
     m: int | None = None,
+    aware: bool = False,
     **options: Unpack[SessionOptions],
 ) -> ProfileReport:
     """Runs a variant with time stamps between its calls, and each of them alone, warm and cold.
@@ -163,6 +169,8 @@ def profile(
         Block size; must be given unless the variant has its own.
     m : int, optional
         Rows of an operation on rectangular matrices; by default as n.
+    aware : bool
+        Whether calls are timed after those since their operands' last use as well, which takes long.
     **options
         Library, data type, threads and so on: the parameters of `Session`.
 
@@ -184,7 +192,9 @@ def profile(
         needs = needs_of([traced([configuration], session.setup.dtype)])
         models = list(session.provide(needs, within(session.parameters.answer_bound)).values())
         state = common_state(models)
-        found = measure_profile(session.sampler, configuration, models, state, session.on_progress)
+        found = measure_profile(
+            session.sampler, configuration, models, state, aware=aware, on_progress=session.on_progress
+        )
         return ProfileReport(found, _rows(found), Evidence.of(session, state))
 
 
@@ -202,8 +212,7 @@ def _row(found: Profile, label: str, own: npt.NDArray[np.bool_]) -> ProfileRow:
         label,
         int(own.sum()),
         inside,
-        float(found.warm[own].sum()),
-        float(found.cold[own].sum()),
+        {state: float(times[own].sum()) for state, times in found.alone.items()},
         float(found.model[own].sum()),
         abs(first - second) / inside,
         float(found.bracketed()[own].mean()),

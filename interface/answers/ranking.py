@@ -14,7 +14,6 @@ from blascast.predictors.configurations import (
     block_sizes,
     problems_of,
     several,
-    traced,
 )
 from blascast.predictors.crossovers import crossovers
 from blascast.predictors.judging import ranking
@@ -138,7 +137,7 @@ def _compete(
     judge = ranking(
         np.concatenate(problem_of), variant_of, source.parameters.answer_bound, noise_or_assumed(source.noise_floor)
     )
-    replays, state = source.replay([traced(own, dtype) for own in asked], judge)
+    replays, state = source.replay(asked, judge)
     best = [
         [best_candidate(own, replay, np.flatnonzero(np.equal(of, i)).tolist()) for i in range(len(problems))]
         for own, replay, of in zip(asked, replays, problem_of, strict=True)

@@ -41,7 +41,7 @@ class Trial:
         import pandas as pd
 
         dtype = self._session.setup.dtype
-        models, state, models_cost = self._by_models()
+        models, corrected, state, (models_cost, corrected_cost) = self._by_models()
         single, single_cost = self._by_single_polynomials()
         small = self._small_runs(state, repetitions)
         frame = pd.DataFrame(
@@ -64,9 +64,11 @@ class Trial:
             frame[name] = self._measured(state, repetitions)
         flops = frame["flops"].to_numpy()
         laws = small.power_laws(self._configurations)
-        for name, predicted in zip(RUNGS, (flops / peak, flops / small.rate(), laws, single, models), strict=True):
+        for name, predicted in zip(
+            RUNGS, (flops / peak, flops / small.rate(), laws, single, models, corrected), strict=True
+        ):
             frame[name] = predicted
-        costs = (peak_cost, small.cost, small.cost, single_cost, models_cost)
+        costs = (peak_cost, small.cost, small.cost, single_cost, models_cost, corrected_cost)
         frame.attrs.update(costs=dict(zip(RUNGS, costs, strict=True)), state=state)
         return frame
 
@@ -87,12 +89,17 @@ class Trial:
             medians[group] = found.statistics[:, MEDIAN]
         return medians
 
-    def _by_models(self) -> tuple[FloatArray, State, float]:
-        """Medians by kernel models, the state that they are of, and the seconds of calls that they rest on."""
-        sequences = self._sequences()
-        models = self._session.provide(needs_of(sequences), within(self._session.parameters.answer_bound))
-        replays = [replay(sequence, by_models(models)) for sequence in sequences]
-        return self._in_order(replays), common_state(models.values()), sum(model.seconds for model in models.values())
+    def _by_models(self) -> tuple[FloatArray, FloatArray, State, tuple[float, float]]:
+        """Medians by kernel models, and corrected ones; the state that they are of, and seconds of calls for both."""
+        sequences, session = self._sequences(), self._session
+        models = session.provide(needs_of(sequences), within(session.parameters.answer_bound))
+        state = common_state(models.values())
+        asked = [[self._configurations[i] for i in group] for group in self._groups()]
+        told = session.corrected(asked, sequences, models, state)
+        warm = [replay(sequence, by_models(models)) for sequence in sequences]
+        corrected = [replay(sequence, estimate) for sequence, estimate in zip(sequences, told, strict=True)]
+        cost = sum(model.seconds for model in models.values())
+        return self._in_order(warm), self._in_order(corrected), state, (cost, cost + session.observed)
 
     def _by_single_polynomials(self) -> tuple[FloatArray, float]:
         """Medians by one polynomial per kernel, and what sampling for them took; in a store of their own."""

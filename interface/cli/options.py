@@ -12,6 +12,7 @@ from blascast.models.evaluation.outside import Outside
 from blascast.models.parameters import PRESETS, Parameters
 from blascast.models.parameters import preset as parameters_of
 from blascast.predictors.configurations import check_size
+from blascast.predictors.contexts import CONTEXTS, DEFAULT
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import TYPES
 
@@ -90,6 +91,12 @@ _OUTSIDE = click.option(
     show_default="error",
     help="What becomes of sizes that stored models were not built for.",
 )
+_CONTEXT = click.option(
+    "--context",
+    type=click.Choice(CONTEXTS),
+    show_default=DEFAULT,
+    help="What caches hold before calls: docs/contexts.md.",
+)
 
 
 def library_options(function: F) -> F:
@@ -128,13 +135,13 @@ def source_options(function: Verb) -> Verb:
 
 def answer_options(function: Verb) -> Verb:
     """All of these."""
-    options = (_LIBRARY, _DTYPE, _THREADS, _PRESET, _SET, _MODELS, _OUTSIDE)
+    options = (_LIBRARY, _DTYPE, _THREADS, _PRESET, _SET, _CONTEXT, _MODELS, _OUTSIDE)
     return _decorated(_only_given(_with_parameters(function)), *options)
 
 
 def contest_options(function: Verb) -> Verb:
     """The same, of several libraries and numbers of threads."""
-    options = (_SEVERAL_LIBRARIES, _DTYPE, _SEVERAL_THREADS, _PRESET, _SET, _MODELS, _OUTSIDE)
+    options = (_SEVERAL_LIBRARIES, _DTYPE, _SEVERAL_THREADS, _PRESET, _SET, _CONTEXT, _MODELS, _OUTSIDE)
     return _decorated(_only_given(_with_parameters(function)), *options)
 
 

@@ -16,6 +16,7 @@ from .output import progress_bar, show
 @click.option("--n", type=Size(), required=True, help="Matrix size.")
 @click.option("--m", type=Size(), show_default="as n", help="Rows, where an operation is on rectangular matrices.")
 @click.option("--b", type=BlockSizeType(), help="Block size, or ROWSxCOLUMNS; some variants have their own.")
+@click.option("--aware", is_flag=True, help="Time calls after those since their operands' last use, too.")
 @figure_option
 @building_options
 def profile(operation: str, variant: str, n: int, output: Path | None, as_json: bool, **options: Any) -> None:
@@ -28,6 +29,7 @@ def profile(operation: str, variant: str, n: int, output: Path | None, as_json: 
     \b
     Examples:
       blascast profile cholesky --variant 3 --n 1400 --b 64
+      blascast profile trinv --variant 3 --n 1400 --b 64 --aware
       blascast profile lu --variant 5 --n 1400 --b 64 --output lu.png
     """
     from ..answers.profiling import profile as answer

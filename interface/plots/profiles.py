@@ -25,8 +25,8 @@ def draw_profile(report: ProfileReport) -> "Figure":
     for axes, kernel in zip(figure.subplots(rows, columns, squeeze=False).ravel(), kernels, strict=False):
         (places,) = np.nonzero(labels == kernel)
         for times, style, name in (
-            (profile.cold, "C0-", "cold, alone"),
-            (profile.warm, "C3-", "warm, alone"),
+            (profile.alone["cold"], "C0-", "cold, alone"),
+            (profile.alone["warm"], "C3-", "warm, alone"),
             (profile.model, "k--", "model"),
         ):
             axes.plot(places + 1, 1e6 * times[places], style, linewidth=1, label=name)

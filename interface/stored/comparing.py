@@ -98,6 +98,7 @@ class ComparisonReport(Report):
             "kernel": one.key.kernel,
             "case": one.key.case,
             "ld": one.key.ld,
+            "precondition": one.key.precondition,
             "lower": list(one.domain.lower),
             "upper": list(one.domain.upper),
             "points": len(one.points),

@@ -56,7 +56,14 @@ class Done(Report):
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
         rows = [
-            {"setup": setup_json(setup), "kernel": key.kernel, "case": key.case, "ld": key.ld, "done": done}
+            {
+                "setup": setup_json(setup),
+                "kernel": key.kernel,
+                "case": key.case,
+                "ld": key.ld,
+                "precondition": key.precondition,
+                "done": done,
+            }
             for setup, key, done in self.rows
         ]
         return {"done": self.sentence, "place": str(self.place), "rows": rows}

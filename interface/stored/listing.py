@@ -130,6 +130,7 @@ def model_json(setup: Setup, model: Model) -> dict[str, Any]:
         "kernel": model.key.kernel,
         "case": model.key.case,
         "ld": model.key.ld,
+        "precondition": model.key.precondition,
         "domains": [[list(d.lower), list(d.upper)] for d in model.domains],
         "pieces": len(model.pieces),
         "error": model.error,

@@ -12,6 +12,7 @@ from blascast.sampler.errors import BlascastError, UsageError
 from blascast.sampler.kernel import TYPES
 from blascast.sampler.kernels import KERNELS
 from blascast.sampler.libraries import library_files
+from blascast.sampler.precondition import precondition_of
 from blascast.sampler.setup import Library, Setup
 
 Entry: TypeAlias = tuple[Setup, Model]
@@ -35,6 +36,8 @@ class Filters(TypedDict, total=False):
     threads : int
     ld : int
         The leading dimension that a model was sampled with.
+    precondition : str
+        Where the operands lay, such as ``"warm"`` or ``"cold by flush"``.
     setup : str
         A setup's fingerprint, or how it begins.
     """
@@ -43,6 +46,7 @@ class Filters(TypedDict, total=False):
     dtype: str | None
     threads: int | None
     ld: int | None
+    precondition: str | None
     setup: str | None
 
 
@@ -56,7 +60,7 @@ class Selection:
         With the letter of a data type or without: ``"trsm"``, ``"dtrsm"``.
     case : str, optional
         A case or the words it begins with: ``"LLNN 1"``, ``"LLNN"``.
-    library, dtype, threads, ld, setup : optional
+    library, dtype, threads, ld, precondition, setup : optional
         See `Filters`.
 
     Raises
@@ -71,13 +75,16 @@ class Selection:
     dtype: str | None = None
     threads: int | None = None
     ld: int | None = None
+    precondition: str | None = None
     setup: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("kernel", "case", "library", "setup"):
+        for name in ("kernel", "case", "library", "precondition", "setup"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise UsageError(f"the {name} must be given as text, got {value!r}")
+        if self.precondition is not None:
+            precondition_of(self.precondition)
         if self.dtype is not None and self.dtype not in TYPES:
             raise UsageError(f"the data type must be one of {', '.join(TYPES)}, got {self.dtype!r}")
         for name, value in (("number of threads", self.threads), ("leading dimension", self.ld)):
@@ -166,7 +173,7 @@ def routine_of(setup: Setup, key: ModelKey) -> str:
 
 def named(setup: Setup, key: ModelKey) -> str:
     """Routine and case: ``"dgemm NN 1 1"``."""
-    return f"{routine_of(setup, key)} {key.case}".strip()
+    return f"{routine_of(setup, key)} {key.described}".strip()
 
 
 def told_apart(entries: Sequence[Entry]) -> list[str]:
@@ -251,6 +258,12 @@ _RULES = (
     _Rule("kernel", "kernel", _is_kernel, lambda setup, key: key.kernel),
     _Rule("case", "case", _is_case, lambda setup, key: repr(key.case)),
     _Rule("ld", "leading dimension", lambda ld: lambda setup, key: key.ld == ld, lambda setup, key: str(key.ld)),
+    _Rule(
+        "precondition",
+        "precondition",
+        lambda text: lambda setup, key: key.precondition == str(precondition_of(text)),
+        lambda setup, key: key.precondition,
+    ),
     _Rule(
         "setup",
         "setup",

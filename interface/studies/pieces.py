@@ -9,11 +9,10 @@ import numpy.typing as npt
 
 from blascast.models.generation.feasibility import check_operands
 from blascast.models.generation.need import Need
-from blascast.models.kept.store import VALIDATION, WARM
 from blascast.models.sizes.domain import STEP
 from blascast.models.study.collection import Collection
 from blascast.models.study.segments import Segments, segments
-from blascast.models.study.setting import CASE, DOMAIN, LD
+from blascast.models.study.setting import CASE, DOMAIN, KEY, LD, VALIDATION_KEY
 from blascast.models.summary import FloatArray
 from blascast.sampler.resources import available_memory
 from blascast.sampler.sampler import OnProgress
@@ -147,10 +146,10 @@ def pieces(library: str = "scipy", *, home: Path | None = None, on_progress: OnP
     with Session(library=library, home=home, on_progress=on_progress) as session:
         check_operands(Need(CASE, (DOMAIN,)), session.setup.item_bytes, available_memory(), LD)
         collection = Collection(session.sampler, session.store, session.on_progress)
-        collection.complete(points, REPETITIONS, WARM, "sampling")
-        collection.complete(points, VALIDATIONS, VALIDATION, "sampling once more, for validation")
-        samples = collection.seconds(points, REPETITIONS, WARM)
-        measured = np.nanmedian(collection.seconds(points, VALIDATIONS, VALIDATION), axis=1)
+        collection.complete(points, REPETITIONS, KEY, "sampling")
+        collection.complete(points, VALIDATIONS, VALIDATION_KEY, "sampling once more, for validation")
+        samples = collection.seconds(points, REPETITIONS, KEY)
+        measured = np.nanmedian(collection.seconds(points, VALIDATIONS, VALIDATION_KEY), axis=1)
         for batch in collection.batches:
             session.tally = session.tally.plus(batch)
         spent = Spent(sampling=sum(batch.seconds for batch in collection.batches))

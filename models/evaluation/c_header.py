@@ -59,7 +59,7 @@ def c_header(setup: Setup, models: Sequence[Model]) -> str:
 
 def _names(setup: Setup, models: Sequence[Model]) -> list[str]:
     """The models' functions: valid identifiers, each another one."""
-    short = [_identifier(f"blascast {model.kernel.routine(setup.dtype)} {model.key.case}") for model in models]
+    short = [_identifier(f"blascast {model.kernel.routine(setup.dtype)} {model.key.described}") for model in models]
     counts = Counter(short)
     names = [
         f"{name}_ld{model.key.ld}" if counts[name] > 1 else name for name, model in zip(short, models, strict=True)
@@ -119,7 +119,7 @@ def _model(setup: Setup, name: str, model: Model) -> str:
     fields = ", ".join(str(values[field]) for field, _ in ffi.typeof("blascast_model").fields)
     return "\n".join(
         [
-            _comment(f"{model.kernel.routine(setup.dtype)} {model.key.case}", _facts(model)),
+            _comment(f"{model.kernel.routine(setup.dtype)} {model.key.described}", _facts(model)),
             *(_array(kind, f"{name}_{part}", rows) for part, (kind, rows) in arrays.items() if rows),
             f"static const blascast_model {name}_model = {{{fields}}};",
             _functions(name, model.kernel.sizes),

@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 
 from blascast.sampler.batch.sample import Batch, Measurement, Sample, State
-from blascast.sampler.job import warm_job
+from blascast.sampler.job import job_of
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from ..kept.store import Store
@@ -218,7 +218,7 @@ class ModelBuilder:
             for point in points:
                 have = len(stored[need.key].get(point, ()))
                 if have < self._parameters.least_repetitions:
-                    jobs.append(warm_job(need.case.call(point, need.key.ld)))
+                    jobs.append(job_of(need.case.call(point, need.key.ld), need.precondition))
                     repetitions.append(self._parameters.repetitions(have))
                     names.append((need.key, point))
         measured: dict[tuple[ModelKey, Point], Measurement] = {}

@@ -9,7 +9,7 @@ from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.job import Job
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
-from ..kept.store import WARM, Name, Store
+from ..kept.store import Name, Store
 
 
 def measure_and_keep(
@@ -19,7 +19,6 @@ def measure_and_keep(
     repetitions: Sequence[int | Repetitions],
     names: Sequence[Name],
     *,
-    precondition: str = WARM,
     state: State | None = None,
     label: str = "sampling",
     on_progress: OnProgress = no_progress,
@@ -31,8 +30,6 @@ def measure_and_keep(
     sampler, store, jobs, repetitions, state, label, on_progress
         As in `Sampler.measure`.
     names : sequence of (key, point), one for each job
-    precondition : str
-        What the samples are kept as.
 
     Raises
     ------
@@ -41,16 +38,16 @@ def measure_and_keep(
     StoreError
         If the store fails.
     """
-    with store.journal(sampler.setup, names, precondition) as journal:
+    with store.journal(sampler.setup, names) as journal:
         try:
             batch = sampler.measure(
                 jobs, repetitions, state=state, label=label, on_progress=on_progress, journal=journal
             )
         except BaseException:
             if sampler.unfinished is not None:
-                store.save_samples(sampler.unfinished, names, precondition)
+                store.save_samples(sampler.unfinished, names)
             raise
-        store.save_samples(batch, names, precondition)
+        store.save_samples(batch, names)
     return batch
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from blascast.sampler.precondition import WARM, Precondition
+
 from ..piecewise import ModelKey
 from ..sampling import Case
 from ..sizes.domain import Domain
@@ -18,14 +20,17 @@ class Need:
     domains : tuple of Domain
     workload : Workload, optional
         Its configurations are those of the whole question.
+    precondition : Precondition
     """
 
     case: Case
     domains: tuple[Domain, ...]
     workload: Workload | None = None
+    precondition: Precondition = WARM
 
     @property
     def key(self) -> ModelKey:
         """The key of the model that answers it."""
         largest = [max(sizes) for sizes in zip(*(domain.upper for domain in self.domains), strict=True)]
-        return ModelKey(self.case.kernel.name, self.case.name, self.case.ld(tuple(largest)))
+        ld = self.case.ld(tuple(largest))
+        return ModelKey(self.case.kernel.name, self.case.name, ld, str(self.precondition))

@@ -1,6 +1,7 @@
 """The model file format: JSON that begins with format, version and setup.
 
-Version history: 1, the first; 2, parameters with adaptive repetitions, samples, taken, ripple, origin.
+Version history: 1, the first; 2, parameters with adaptive repetitions, samples, taken, ripple, origin;
+3, the precondition.
 """
 
 import json
@@ -14,6 +15,7 @@ import numpy as np
 
 from blascast.sampler.errors import BlascastError, StoreError
 from blascast.sampler.kernel import TYPES
+from blascast.sampler.precondition import WARM, precondition_of
 from blascast.sampler.setup import Setup, setup_from_json
 
 from ..parameters import Parameters
@@ -22,7 +24,7 @@ from ..sizes.domain import Domain
 from ..summary import FloatArray
 
 FORMAT = "blascast model"
-VERSION = 2
+VERSION = 3
 HIGHEST_POWER = 20
 _STATES = ("free", "busy", "mixed")
 _LARGEST_INTEGER = 2**53  # that a float holds
@@ -141,8 +143,13 @@ def _from_version_1(values: dict[str, Any]) -> None:
     values.update(samples=0, taken=0.0, ripple=None, origin="")
 
 
+def _from_version_2(values: dict[str, Any]) -> None:
+    """Models were of warm operands."""
+    values["key"]["precondition"] = str(WARM)
+
+
 # What brings the values of a file from the version of its index plus one to the next.
-_UPGRADES = (_from_version_1,)
+_UPGRADES = (_from_version_1, _from_version_2)
 
 
 def _setup(values: dict[str, Any]) -> Setup:
@@ -219,7 +226,8 @@ def _number(value: Any, most: float = sys.float_info.max) -> float:
 
 def _key(values: dict[str, Any]) -> ModelKey:
     key = ModelKey(**values)
-    return ModelKey(_text(key.kernel), _text(key.case), _integer(key.ld))
+    precondition_of(key.precondition)
+    return ModelKey(_text(key.kernel), _text(key.case), _integer(key.ld), _text(key.precondition))
 
 
 def _pieces(values: list[dict[str, Any]], exponents: tuple[tuple[int, ...], ...]) -> tuple[Piece, ...]:

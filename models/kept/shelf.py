@@ -1,6 +1,6 @@
 """Shelves: the stored models of one setup."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -60,7 +60,7 @@ class Shelf:
         UsageError
             If there is none of the case.
         """
-        of_case = [model for model in self.models if (model.key.kernel, model.key.case) == (key.kernel, key.case)]
+        of_case = [model for model in self.models if replace(model.key, ld=key.ld) == key]
         if not of_case:
             names = sorted({str(model.key) for model in self.models})
             listed = ", ".join([*names[:_MOST_LISTED], *(["..."] if len(names) > _MOST_LISTED else [])])

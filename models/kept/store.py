@@ -1,7 +1,7 @@
 """The store: samples in SQLite, models as JSON files, keyed by the setup's fingerprint.
 
     HOME/samples.sqlite                  measurements with all their samples; facts about setups
-    HOME/models/FINGERPRINT/KERNEL-CASE-ld.json
+    HOME/models/FINGERPRINT/KERNEL-CASE-ld.json, or KERNEL-CASE-ld-PRECONDITION.json
     HOME/journals/PID-TIME.journal       of batches in flight, or that were killed
 
 The database is in write-ahead mode and a batch is one transaction. A killed process loses the
@@ -30,6 +30,7 @@ from blascast.sampler.batch.guard import floor_of, prevailing_clocks, prevailing
 from blascast.sampler.batch.journal import SUFFIX, Journal, left_behind, read_journal, remove_journal
 from blascast.sampler.batch.sample import Batch, Sample, State
 from blascast.sampler.errors import StoreError
+from blascast.sampler.precondition import WARM
 from blascast.sampler.setup import Setup, setup_from_json
 
 from ..generation.generator import Point
@@ -60,12 +61,12 @@ _STEPS = (
         "ALTER TABLE measurements ADD COLUMN clock REAL",
         "ALTER TABLE measurements ADD COLUMN longest_halt REAL",
     ),
+    ("ALTER TABLE samples ADD COLUMN parts TEXT",),  # times of calls that were timed one by one, a JSON list
 )
 SCHEMA_VERSION = len(_STEPS)
 _BUSY_SECONDS = 60.0
-WARM = "warm"
-VALIDATION = "warm, for validation"  # models are judged on these samples, and never made of them
 _LEAST_FACT = 1e-9
+_OF_CASE = 'm.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ?'
 
 Name: TypeAlias = tuple[ModelKey, Point]
 
@@ -141,34 +142,33 @@ class Store:
 
     # --- samples
 
-    def save_samples(self, batch: Batch, names: Sequence[Name], precondition: str = WARM) -> None:
+    def save_samples(self, batch: Batch, names: Sequence[Name]) -> None:
         """Keeps the samples of a batch, all or none of them; `names` says what each measurement is of."""
         with self._explained(), self._database:
             for name, measurement in zip(names, batch.measurements, strict=True):
                 limits = (measurement.clock, measurement.longest_halt)
-                terms = (precondition, batch.state, batch.floor, time.time(), *limits)
+                terms = (batch.state, batch.floor, time.time(), *limits)
                 self._insert(batch.setup.fingerprint, name, terms, measurement.samples)
 
     def _insert(self, fingerprint: str, name: Name, terms: tuple[Any, ...], samples: Sequence[Sample]) -> None:
-        """Adds a measurement; `terms` are its precondition, on what its samples count, and when it was taken."""
+        """Adds a measurement; `terms` are on what its samples count, and when it was taken."""
         key, point = name
         cursor = self._database.execute(
             "INSERT INTO measurements VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (fingerprint, *_case_of(key), json.dumps(point), *terms),
+            (fingerprint, key.kernel, key.case, key.ld, json.dumps(point), key.precondition, *terms),
         )
         rows = [(cursor.lastrowid, *sample.row) for sample in samples]
-        self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     @contextlib.contextmanager
-    def journal(self, setup: Setup, names: Sequence[Name], precondition: str = WARM) -> Iterator[Journal]:
+    def journal(self, setup: Setup, names: Sequence[Name]) -> Iterator[Journal]:
         """A journal for a batch, which is removed at the end: by then its samples must be saved.
 
         If they could not be, it is left: what it holds is recovered when the store can be written again.
         """
         header = {
             "fingerprint": setup.fingerprint,
-            "precondition": precondition,
-            "names": [[key.kernel, key.case, key.ld, list(point)] for key, point in names],
+            "names": [[*_terms_of(key), list(point)] for key, point in names],
         }
         with self._explained():
             self._journals.mkdir(exist_ok=True)
@@ -206,17 +206,16 @@ class Store:
     def _save_recovered(self, header: Any, samples: list[tuple[int, Sample]]) -> int:
         if not samples:
             return 0
-        names = [(ModelKey(kernel, case, ld), tuple(point)) for kernel, case, ld, point in header["names"]]
+        names = [(ModelKey(*terms), tuple(point)) for *terms, point in header["names"]]
         own = [[sample for job, sample in samples if job == index] for index in range(len(names))]
         floor = floor_of(np.array([ratio for _, sample in samples for ratio in (sample.quietest, sample.busiest)]))
         state, count = prevailing_state([sample for _, sample in samples], floor), 0
-        precondition = str(header.get("precondition", WARM))
         with self._database:
             for name, taken, clock in zip(names, own, prevailing_clocks(own), strict=True):
                 new = [sample for sample in taken if not self._is_kept(header["fingerprint"], name, sample)]
                 if new:
                     # any halt: the usual one is not known
-                    terms = (precondition, state, floor, time.time(), clock, None)
+                    terms = (state, floor, time.time(), clock, None)
                     self._insert(header["fingerprint"], name, terms, new)
                 count += len(new)
         return count
@@ -225,48 +224,43 @@ class Store:
         """Whether a sample is here: its process may have been killed when it had saved its batch."""
         query = (
             "SELECT 1 FROM measurements m JOIN samples s ON s.measurement = m.id "
-            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.sizes = ? '
-            "AND s.started = ? AND s.seconds = ?"
+            f"WHERE {_OF_CASE} AND m.sizes = ? AND s.started = ? AND s.seconds = ?"
         )
         key, point = name
-        terms = (fingerprint, *_case_of(key), json.dumps(point), sample.started, sample.seconds)
+        terms = (fingerprint, *_terms_of(key), json.dumps(point), sample.started, sample.seconds)
         return self._database.execute(query, terms).fetchone() is not None
 
     @property
     def _journals(self) -> Path:
         return self.home / "journals"
 
-    def load_samples(
-        self, setup: Setup, key: ModelKey, state: State | None, precondition: str = WARM
-    ) -> dict[Point, list[Sample]]:
+    def load_samples(self, setup: Setup, key: ModelKey, state: State | None) -> dict[Point, list[Sample]]:
         """The samples of a case that count in the given state (None: all), by point, in the order they were taken."""
         query = (
             "SELECT m.sizes, m.floor, m.clock, m.longest_halt, "
-            "s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started, s.faults, s.migrations, s.halt "
+            "s.seconds, s.quietest, s.busiest, s.clock, s.switches, s.started, s.faults, s.migrations, s.halt, s.parts "
             "FROM measurements m JOIN samples s ON s.measurement = m.id "
-            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ? '
-            "ORDER BY s.rowid"
+            f"WHERE {_OF_CASE} ORDER BY s.rowid"
         )
         found: dict[Point, list[Sample]] = {}
         with self._explained():
             for sizes, floor, clock, halt, *values in self._database.execute(
-                query, (setup.fingerprint, *_case_of(key), precondition)
+                query, (setup.fingerprint, *_terms_of(key))
             ):
-                sample = Sample(*values)
+                sample = Sample.of_row(*values)
                 _check_sample(sample)
                 if state is None or sample.verdict(state, floor, clock, halt) == "ok":
                     found.setdefault(_point(sizes), []).append(sample)
         return found
 
-    def count_samples(self, setup: Setup, key: ModelKey, precondition: str = WARM) -> dict[Point, int]:
+    def count_samples(self, setup: Setup, key: ModelKey) -> dict[Point, int]:
         """How many samples of a case there are at each point, whether they count or not."""
         query = (
             "SELECT m.sizes, COUNT(*) FROM measurements m JOIN samples s ON s.measurement = m.id "
-            'WHERE m.fingerprint = ? AND m.kernel = ? AND m."case" = ? AND m.ld = ? AND m.precondition = ? '
-            "GROUP BY m.sizes"
+            f"WHERE {_OF_CASE} GROUP BY m.sizes"
         )
         with self._explained():
-            rows = self._database.execute(query, (setup.fingerprint, *_case_of(key), precondition))
+            rows = self._database.execute(query, (setup.fingerprint, *_terms_of(key)))
             return {_point(sizes): count for sizes, count in rows}
 
     def prevailing_state(self, setup: Setup) -> State | None:
@@ -278,16 +272,16 @@ class Store:
 
     def last_taken(self, setup: Setup, key: ModelKey) -> float:
         """When the last samples of a case were taken, seconds since 1970; 0 if there are none."""
-        query = 'SELECT MAX(taken) FROM measurements WHERE fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ?'
+        query = f"SELECT MAX(taken) FROM measurements m WHERE {_OF_CASE}"
         with self._explained():
-            row = self._database.execute(query, (setup.fingerprint, *_case_of(key))).fetchone()
+            row = self._database.execute(query, (setup.fingerprint, *_terms_of(key))).fetchone()
             return float(row[0] or 0.0)
 
     def sampled(self) -> list[tuple[Setup, ModelKey]]:
         """The cases that there are samples of, in setups that something is noted about."""
         query = (
-            'SELECT DISTINCT s.description, m.kernel, m."case", m.ld '
-            "FROM measurements m JOIN setups s ON s.fingerprint = m.fingerprint ORDER BY m.fingerprint, 2, 3, 4"
+            'SELECT DISTINCT s.description, m.kernel, m."case", m.ld, m.precondition '
+            "FROM measurements m JOIN setups s ON s.fingerprint = m.fingerprint ORDER BY m.fingerprint, 2, 3, 4, 5"
         )
         with self._explained():
             rows = self._database.execute(query).fetchall()
@@ -295,23 +289,19 @@ class Store:
 
     def remove_samples(self, setup: Setup, key: ModelKey) -> int:
         """Removes all samples of a case; how many there were."""
-        of_case = 'fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ?'
-        given = (setup.fingerprint, *_case_of(key))
+        given = (setup.fingerprint, *_terms_of(key))
         with self._explained(), self._database:
             removed = self._database.execute(
-                f"DELETE FROM samples WHERE measurement IN (SELECT id FROM measurements WHERE {of_case})", given
+                f"DELETE FROM samples WHERE measurement IN (SELECT id FROM measurements m WHERE {_OF_CASE})", given
             )
-            self._database.execute(f"DELETE FROM measurements WHERE {of_case}", given)
+            self._database.execute(f"DELETE FROM measurements AS m WHERE {_OF_CASE}", given)
             return removed.rowcount
 
     def usual_clock(self, setup: Setup, key: ModelKey) -> float | None:
         """The time of the probes' arithmetic loop while most samples of a case were taken, seconds, if known."""
-        query = (
-            "SELECT clock FROM measurements WHERE clock IS NOT NULL "
-            'AND fingerprint = ? AND kernel = ? AND "case" = ? AND ld = ? ORDER BY clock'
-        )
+        query = f"SELECT m.clock FROM measurements m WHERE {_OF_CASE} AND m.clock IS NOT NULL ORDER BY m.clock"
         with self._explained():
-            clocks = [clock for (clock,) in self._database.execute(query, (setup.fingerprint, *_case_of(key)))]
+            clocks = [clock for (clock,) in self._database.execute(query, (setup.fingerprint, *_terms_of(key)))]
         return float(clocks[len(clocks) // 2]) if clocks else None
 
     # --- models
@@ -371,7 +361,8 @@ class Store:
             return [model_from_json(path.read_text(), path) for path in paths]
 
     def _model_path(self, setup: Setup, key: ModelKey) -> Path:
-        name = f"{_in_file_name(key.kernel)}-{_in_file_name(key.case)}-{key.ld}.json"
+        parts = [key.kernel, key.case, str(key.ld), *([key.precondition] if key.precondition != str(WARM) else [])]
+        name = "-".join(map(_in_file_name, parts)) + ".json"
         return self.home / "models" / setup.fingerprint / name
 
     @contextlib.contextmanager
@@ -457,8 +448,8 @@ def _check_sample(sample: Sample) -> None:
         raise ValueError(f"a sample is {sample}")
 
 
-def _case_of(key: ModelKey) -> tuple[str, str, int]:
-    return key.kernel, key.case, key.ld
+def _terms_of(key: ModelKey) -> tuple[str, str, int, str]:
+    return key.kernel, key.case, key.ld, key.precondition
 
 
 def _in_file_name(text: str) -> str:

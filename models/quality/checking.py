@@ -8,7 +8,8 @@ import numpy as np
 
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, Measurement
-from blascast.sampler.job import warm_job
+from blascast.sampler.job import job_of
+from blascast.sampler.precondition import precondition_of
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
 from ..piecewise import Model
@@ -112,7 +113,8 @@ def check(
     state = states[0][0] if states else None
     jobs, repetitions = [], []
     for (model, case), own in zip(models, places, strict=True):
-        jobs += [warm_job(case.call(tuple(point), model.key.ld)) for point in own.tolist()]
+        precondition = precondition_of(model.key.precondition)
+        jobs += [job_of(case.call(tuple(point), model.key.ld), precondition) for point in own.tolist()]
         repetitions += [_repetitions(model)] * len(own)
     batches = [
         sampler.measure(jobs, repetitions, state=state, label=f"verifying, pass {number}", on_progress=on_progress)

@@ -9,12 +9,11 @@ from blascast.sampler.errors import UsageError
 from ..fitting.basis import design_matrix, monomials
 from ..fitting.fit import least_squares
 from ..generation.generator import CALLS_PER_SAMPLE
-from ..kept.store import WARM
 from ..summary import FloatArray
 from .axes import Axes, IntArray, coarsest, densest
 from .collection import Collection
 from .exhaustive import points_of
-from .setting import ALL_AXES, CASE, DOMAIN, REPETITIONS, VALIDATIONS
+from .setting import ALL_AXES, CASE, DOMAIN, KEY, REPETITIONS, VALIDATIONS
 
 QUICK_REPETITIONS = 3
 MEASURED_AGAIN = 1.5  # repetitions for each that counts, on a shared machine
@@ -37,8 +36,8 @@ def affordable_axes(collection: Collection, seconds: float) -> Axes:
     if math.isinf(seconds):
         return ALL_AXES
     quick = points_of(coarsest(ALL_AXES))
-    collection.complete(quick, QUICK_REPETITIONS, WARM, "estimating the time")
-    times = np.nanmedian(collection.seconds(quick, QUICK_REPETITIONS, WARM), axis=1)
+    collection.complete(quick, QUICK_REPETITIONS, KEY, "estimating the time")
+    times = np.nanmedian(collection.seconds(quick, QUICK_REPETITIONS, KEY), axis=1)
     exponents, scale = monomials(CASE.kernel, dict(CASE.flags), 0), np.array(DOMAIN.upper, dtype=float)
     coefficients, _ = least_squares(design_matrix(quick, exponents, scale), times)
 

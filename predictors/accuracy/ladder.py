@@ -5,6 +5,7 @@
 2   a power law in n, through small runs of the same variant at the same block size
 3   one polynomial per kernel
 4   the kernel models
+5   the same, corrected by steps of the algorithms that were timed
 
 The first three are here; small runs are of sizes below most of those asked about, and measured apart.
 """
@@ -25,6 +26,7 @@ RUNGS = (
     "power law",
     "one polynomial",
     "models",
+    "corrected models",
 )
 SMALL_RUNS = 4
 SMALLEST = 64

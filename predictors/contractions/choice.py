@@ -2,8 +2,8 @@
 
 Algorithms that differ in the order of their loops make the same calls: repeated again and again, these
 bound all of them from below, copies left out. Groups whose bound is far above the best prediction are
-never looked into. In the others each algorithm's own repeated calls, and the memory that it takes from
-beyond the second-largest cache, tell in which order they are predicted, and where to stop.
+never looked into. In the others each algorithm's own repeated calls, and what it takes to fetch operands
+from beyond the second-largest cache, tell in which order they are predicted, and where to stop.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,6 @@ from .states import Machine
 ROUND = 8  # algorithms that are predicted at a time
 CLEARLY = 1.3  # by this factor must an estimate from repeated calls be longer: some calls are quicker in an algorithm
 UNLIKELY = 1.5  # by this factor must one that includes memory be longer
-FAR_BYTES_PER_SECOND = 1e10  # roughly, to know an order
 
 Basis: TypeAlias = Literal["repeated calls", "micro-benchmarks", "runs"]
 Runner: TypeAlias = Callable[[Sequence[Candidate]], Sequence[tuple[float, float]]]
@@ -193,8 +192,7 @@ class _Search:
         for candidate, calls in zip(members, repeated, strict=True):
             found = occurrences(candidate.nest.nest, machine)
             seconds, error = total(calls, timings)
-            far = sum(occurrence.count * occurrence.benchmark.far_bytes for occurrence in found)
-            expected = seconds + far / FAR_BYTES_PER_SECOND
+            expected = seconds + sum(occurrence.count * occurrence.benchmark.fetching for occurrence in found)
             rough.append(_Rough(Estimate(candidate, seconds, error, "repeated calls"), found, expected))
         return rough
 

@@ -86,7 +86,6 @@ class Measurer:
                 [_job(benchmark) for benchmark in new.values()],
                 [REPETITIONS] * len(new),
                 [_name(benchmark) for benchmark in new.values()],
-                precondition=KEPT_AS,
                 state=self._state,
                 label=label,
                 on_progress=self._on_progress,
@@ -98,7 +97,7 @@ class Measurer:
         return self._known
 
     def _stored(self, benchmark: Benchmark) -> Timing | None:
-        samples = self._store.load_samples(self._sampler.setup, _name(benchmark)[0], self._state or "free", KEPT_AS)
+        samples = self._store.load_samples(self._sampler.setup, _name(benchmark)[0], self._state or "free")
         seconds = np.array([sample.seconds for own in samples.values() for sample in own])
         return timing_of(seconds) if len(seconds) >= LEAST_SAMPLES else None
 
@@ -118,4 +117,4 @@ def _job(benchmark: Benchmark) -> Job:
 def _name(benchmark: Benchmark) -> Name:
     """How its samples are named in the store: by a kernel in it and its sizes, and the key."""
     (_, step), *_ = benchmark.nest.steps()
-    return ModelKey(step.call.kernel.name, benchmark.key, 0), tuple(step.call.sizes.values())
+    return ModelKey(step.call.kernel.name, benchmark.key, 0, KEPT_AS), tuple(step.call.sizes.values())

@@ -17,6 +17,7 @@ from .footprints import Region
 from .memory import OwnMemory
 
 LEAST_DISTANCE = 4096  # bytes: nearer operands are in the first cache
+MEMORY_BYTES_PER_SECOND, LAST_CACHE_BYTES_PER_SECOND = 2e10, 5e10
 BEYOND_LAST_CACHE = 0.75  # of its size: what was accessed longer ago is in no cache; 1.25 and 0.5 predict worse
 
 
@@ -33,15 +34,15 @@ class Benchmark:
     buffers : tuple of Buffer
     key : str
         What tells it from others, for a data type.
-    far_bytes : int
-        Of operands that are beyond the second-largest cache.
+    fetching : float
+        Seconds, roughly, that it takes to fetch operands from beyond the second-largest cache.
     """
 
     nest: Nest
     preamble: tuple[Operation, ...]
     buffers: tuple[Buffer, ...]
     key: str
-    far_bytes: int = 0
+    fetching: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,12 @@ class Machine:
         """That of a setup."""
         return cls(tuple(setup.machine.caches), setup.item_bytes)
 
-    def is_far(self, distance: int | None) -> bool:
-        """Whether what was accessed so long ago is beyond the second-largest cache."""
-        return distance is None or distance > max((cache.bytes for cache in self.caches[:-1]), default=0)
+    def bytes_per_second(self, distance: int | None) -> float:
+        """How fast, roughly, what was accessed so long ago is fetched: infinitely from the second-largest cache."""
+        if distance is None:
+            return MEMORY_BYTES_PER_SECOND
+        near = distance <= max((cache.bytes for cache in self.caches[:-1]), default=0)
+        return float("inf") if near else LAST_CACHE_BYTES_PER_SECOND
 
     def typical(self, distance: int) -> int | None:
         """A distance of much the same effect, one of few: 0 for the nearest, None beyond the last cache."""
@@ -104,8 +108,8 @@ def prepared(
     for access in accesses:
         preamble += [Touch(access.view)] if isinstance(access, Foreign) else _over(access, Touch)
     words = ", ".join(_region_text(access) if isinstance(access, Region) else str(access) for access in accesses)
-    far_bytes = sum(regions[name].bytes for name, distance in typical.items() if machine.is_far(distance))
-    return Benchmark(Nest(own.rows), tuple(preamble), own.buffers, f"{_text(own.rows)}; touched {words}", far_bytes)
+    fetching = sum(regions[name].bytes / machine.bytes_per_second(distance) for name, distance in typical.items())
+    return Benchmark(Nest(own.rows), tuple(preamble), own.buffers, f"{_text(own.rows)}; touched {words}", fetching)
 
 
 def _calls(own: OwnMemory) -> tuple[Operation, ...]:

@@ -102,7 +102,7 @@ def read_journal(path: Path, samples_of: SamplesOf) -> tuple[Any, list[tuple[int
     with path.open() as file:
         lines = _complete_values(file)
     header, chunks = (lines[0], lines[1:]) if lines else (None, [])
-    samples = [(int(job), Sample(*values)) for line in chunks for job, *values in line.get("samples", ())]
+    samples = [(int(job), Sample.of_row(*values)) for line in chunks for job, *values in line.get("samples", ())]
     if chunks and "samples" not in chunks[-1]:
         samples += _in_flight(_records_of(path), chunks[-1], samples_of)
     return header, samples

@@ -1,9 +1,10 @@
 """Samples, measurements and batches: what sampling yields, raw."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +52,7 @@ class Sample:
         What the probes took besides their loops, seconds, 90th percentile (of few probes the longest):
         the processor halts when it changes its frequency.
     parts : tuple of float
-        Times of the timed calls, where there are several; kept nowhere.
+        Times of the timed calls, where there are several.
     """
 
     seconds: float
@@ -63,12 +64,25 @@ class Sample:
     faults: int
     migrations: int
     halt: float
-    parts: tuple[float, ...] = field(default=(), compare=False)
+    parts: tuple[float, ...] = ()
 
     @property
-    def row(self) -> tuple[float, ...]:
-        """What is kept of it: all else, in order."""
-        return tuple(getattr(self, own.name) for own in fields(self) if own.name != "parts")
+    def row(self) -> tuple[float | str | None, ...]:
+        """What is kept of it: its fields in order, the parts as text."""
+        numbers = (getattr(self, own.name) for own in fields(self) if own.name != "parts")
+        return (*numbers, json.dumps(self.parts) if self.parts else None)
+
+    @classmethod
+    def of_row(cls, *values: Any) -> "Sample":
+        """From what was kept.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If that is no row.
+        """
+        *numbers, parts = values
+        return replace(cls(*numbers), parts=tuple(map(float, json.loads(parts))) if parts is not None else ())
 
     def state(self, floor: float) -> State:
         """Whether the core was its own, given the undisturbed ratio of the probes (infinite: unknown)."""

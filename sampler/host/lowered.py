@@ -145,13 +145,10 @@ def wordless(rows: Rows, source: Operation) -> Lowered:
 
 def joined(parts: Sequence[Lowered]) -> tuple[Rows, Words, npt.NDArray[np.bool_]]:
     """The rows of several operations one after another, with their words."""
-    rows = np.empty(sum(part.rows.size for part in parts), dtype=OPERATION)
-    first = offset = 0
-    for part in parts:
-        end = first + part.rows.size
-        rows[first:end] = part.rows.ravel()
-        rows["words"][first:end] += np.uint64(offset)
-        first, offset = end, offset + 8 * len(part.words)
+    rows = np.concatenate([np.zeros(0, dtype=OPERATION), *(part.rows.ravel() for part in parts)])
+    lengths = np.array([8 * len(part.words) for part in parts], dtype=np.uint64)
+    sizes = np.array([part.rows.size for part in parts], dtype=np.int64)
+    rows["words"] += np.repeat(np.cumsum(lengths) - lengths, sizes)
     return rows, *_joined_words(parts)
 
 

@@ -17,6 +17,9 @@ from ..output import progress_bar, show
     required=True,
     help="For each size of the kernel its lowest and highest value, both included, or a single one.",
 )
+@click.option(
+    "--precondition", default="warm", show_default=True, help="Where operands lie, such as 'cold by flush', 'A cold'."
+)
 @building_options
 def build(kernel: str, cases: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Build models of KERNEL (gemm, trsm, ...) on given sizes, without a question.
@@ -31,6 +34,7 @@ def build(kernel: str, cases: tuple[str, ...], as_json: bool, **options: Any) ->
       blascast models build trsm --sizes m=24:536,n=24:4152
       blascast models build trsm 'LLNN 1' 'RLTN 1' --sizes m=24:536,n=64 --threads 2
       blascast models build gemm --sizes m=8:512,n=8:512,k=8:512 --preset fast --set reference=min
+      blascast models build trsm --sizes m=64,n=24:4152 --precondition 'A cold'
     """
     from ...building import build as answer
 

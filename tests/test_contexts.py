@@ -1,0 +1,199 @@
+"""Contexts: calls as they are in an algorithm, between warm and cold, and corrected by steps that were timed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blascast
+from blascast.algorithms import CallArray, find_operation, find_variant, scalar_calls, trace
+from blascast.cli import run
+from blascast.models.kept.store import Store
+from blascast.models.summary import MEDIAN
+from blascast.predictors.caching.mixing import levels_of
+from blascast.predictors.configurations import Configuration
+from blascast.predictors.contexts import CONTEXTS
+from blascast.predictors.contexts.correction import Correction, Observation, corrected, corrections
+from blascast.predictors.contexts.observing import MOST_WINDOWS, name_of, windows_for
+from blascast.predictors.contexts.windows import window_of
+from blascast.predictors.replay import Estimated
+from blascast.sampler.call import Call
+from blascast.sampler.errors import UsageError
+from blascast.sampler.program import Restore, Run
+from blascast.sampler.setup import Cache, Machine
+
+SIMULATED = ["--library", "simulated"]
+
+
+def configuration(operation: str, name: int | str, n: int, b: int) -> Configuration:
+    sizes = dict.fromkeys(find_operation(operation).sizes, n)
+    return Configuration(find_variant(operation, name), sizes, b)
+
+
+def text(call: Call) -> str:
+    return f"{call} {[str(view) for view in call.views.values()]}"
+
+
+# --- windows
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [("cholesky", 1), ("cholesky", 3), ("trinv", 5), ("lauum", 1), ("lu", 5), ("qr", 1), ("sygst", 1), ("sygst", 4)],
+)
+def test_all_windows_together_are_the_algorithm(operation: str, name: int) -> None:
+    asked = configuration(operation, name, 100, 24)
+    label = f" of {operation}, " + ", ".join(f"{size} = 100" for size in asked.sizes)
+    calls = scalar_calls(asked.variant, asked.sizes, 24, "d", label)
+    windows = {}
+    for place in np.linspace(0, 1, 200):
+        window = window_of(asked, "d", float(place))
+        assert window is not None
+        windows[window.step] = window
+    found = [call for step in sorted(windows) for call in windows[step].calls]
+    assert set(map(text, found)) <= set(map(text, calls))
+    middle = windows[2]
+    assert [text(call) for call in middle.before] == [text(call) for call in windows[1].calls]
+    first = list(map(text, calls)).index(text(middle.calls[0]))
+    assert list(map(text, calls))[first : first + len(middle.calls)] == list(map(text, middle.calls))
+
+
+def test_a_window_restores_what_its_steps_overwrite_and_times_the_second_one() -> None:
+    window = window_of(configuration("cholesky", 3, 256, 64), "d", 0.6)
+    assert window is not None
+    kinds = [type(operation) for operation in window.job.preamble]
+    assert kinds == sorted(kinds, key=[Restore, Run].index)
+    assert kinds.count(Run) == len(window.before) == 3
+    assert window.job.calls == window.calls
+
+
+@pytest.mark.parametrize("name", ["recursive", "library"])
+def test_what_is_no_loop_has_no_windows(name: str) -> None:
+    assert len(windows_for([configuration("cholesky", name, 256, 32)], "d")) <= 1
+    assert window_of(configuration("cholesky", "recursive", 256, 32), "d", 0.5) is None
+
+
+def test_windows_are_few_distinct_and_those_of_similar_questions() -> None:
+    def names(*sizes: int) -> set[object]:
+        asked = [configuration("trinv", 3, n, b) for n in sizes for b in range(16, 257, 8)]
+        return {name_of(window) for window in windows_for(asked, "d")}
+
+    assert 6 <= len(names(1000)) <= MOST_WINDOWS
+    assert names(1000) == names(1010)
+    assert len(names(*range(200, 2001, 200))) <= MOST_WINDOWS
+    spread = {point[0] for _, point in names(*range(200, 2001, 200))}  # type: ignore[misc]
+    assert min(spread) < 300
+    assert max(spread) >= 2000
+
+
+# --- corrections
+
+
+def test_a_ratio_that_was_observed_is_told_and_its_uncertainty_shrinks() -> None:
+    sizes = [(n, 64, 1000) for n in (100, 200, 400, 800)]
+    own = Correction.of([Observation("trsm", place, 1.25) for place in sizes])
+    near, far = np.array([(300, 64, 1000)]), np.array([(1_000_000, 64, 1_000_000)])
+    assert own.ratios(near)[0] == pytest.approx(1.25, rel=0.02)
+    assert 1.0 < own.ratios(far)[0] < 1.25
+    assert own.unknown(near)[0] < 0.3
+    assert own.unknown(near)[0] < own.unknown(far)[0] < 1.0
+
+
+def test_one_outlier_among_many_moves_little() -> None:
+    sizes = [(n, 64, 1000) for n in range(100, 1000, 50)]
+    ratios = [1.0] * (len(sizes) - 1) + [2.0]
+    own = Correction.of([Observation("trsm", *pair) for pair in zip(sizes, ratios, strict=True)])
+    assert abs(own.ratios(np.array([(300, 64, 1000)]))[0] - 1) < 0.06
+
+
+def test_calls_that_were_not_observed_are_left() -> None:
+    sequence = trace(find_variant("cholesky", 3), {"n": [400]}, 100)
+    found = corrections(Observation("syrk LN -1 1", (n, 100, 400), 1.1) for n in (200, 300))
+
+    def constant(calls: CallArray) -> Estimated:
+        count = len(calls.sizes)
+        return np.ones((count, 5)), np.full(count, 0.05), np.zeros(count, dtype=np.int64)
+
+    estimate = corrected(sequence, constant, found)
+    for calls in sequence.calls:
+        times, errors, _ = estimate(calls)
+        if calls.kernel.name == "syrk":
+            assert times[:, MEDIAN] == pytest.approx(1.1, rel=0.02)
+            assert (errors < 0.03).all()
+        else:
+            assert (times == 1).all()
+            assert (errors == 0.05).all()
+
+
+# --- questions
+
+
+def test_contexts_on_the_simulated_machine(home: Path) -> None:
+    """Its caches keep whole operands, so that what an algorithm's steps show is warm, and cold is slower."""
+    times = {
+        context: blascast.predict("cholesky", 3, 500, 64, library="simulated", context=context).candidate.times.median
+        for context in CONTEXTS
+    }
+    assert times["cold"] > 1.05 * times["warm"]
+    assert times["warm"] <= times["cache"] < times["cold"]
+    assert times["algorithm"] == pytest.approx(times["warm"], rel=0.05)
+    kept = {model.key.precondition for _, model in Store(home).all_models()}
+    assert kept == {"warm", "cold by flush"}
+
+
+def test_what_was_timed_in_an_algorithm_is_kept() -> None:
+    first = blascast.predict("trinv", 3, 500, 64, library="simulated", context="algorithm")
+    again = blascast.predict("trinv", 3, 500, 64, library="simulated", context="algorithm")
+    assert first.evidence.spent.sampling > 0
+    assert again.evidence.spent.sampling == 0
+    assert again.candidate.times == first.candidate.times
+    assert again.to_json()["evidence"][0]["context"] == "algorithm"
+    assert "as steps of the algorithms have shown" in str(again)
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_rankings_and_block_sizes_in_every_context(context: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rank", "cholesky", "--n", "300", *SIMULATED, "--context", context, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["variant"] for row in answer["rows"]} >= {"1", "2", "3", "recursive", "lapack", "library"}
+    assert run(["blocksize", "lu", "--variant", "5", "--n", "200:400:200", *SIMULATED, "--context", context]) == 0
+    assert "Calls are estimated" in capsys.readouterr().out
+
+
+def test_stored_models_answer_in_contexts_that_they_have(capsys: pytest.CaptureFixture[str]) -> None:
+    blascast.predict("cholesky", 3, 200, 64, library="simulated")
+    (fingerprint,) = {setup.fingerprint for setup, _ in Store().all_models()}
+    ask = ["predict", "cholesky", "--variant", "3", "--n", "200", "--b", "64", "--models", fingerprint]
+    assert run([*ask, "--context", "warm"]) == 0
+    for context, message in (
+        ("cache", "has no model of potf2 L (cold by flush)"),
+        ("cold", "has no model of potf2 L (cold by flush)"),
+        ("algorithm", "nothing can be timed where the stored models of a setup answer; choose the context warm"),
+    ):
+        capsys.readouterr()
+        assert run([*ask, "--context", context]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
+    blascast.predict("cholesky", 3, 200, 64, library="simulated", context="cold")
+    assert run([*ask, "--context", "cache"]) == 0
+
+
+def test_an_unknown_context_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="the context must be one of warm, cold, cache, algorithm, got 'hot'"):
+        blascast.rank("cholesky", 200, library="simulated", context="hot")  # type: ignore[arg-type]
+    assert run(["rank", "cholesky", "--n", "200", "--context", "hot"]) == 2
+    assert "'hot' is not one of 'warm', 'cold', 'cache', 'algorithm'" in capsys.readouterr().err
+
+
+def test_levels_of_caches() -> None:
+    caches = (Cache(1, 32 << 10), Cache(2, 1 << 20), Cache(3, 32 << 20))
+    assert [(level.bytes, level.weight) for level in levels_of(Machine("", "", caches))] == [
+        (1 << 20, 0.5),
+        (32 << 20, 0.5),
+    ]
+    assert [level.weight for level in levels_of(Machine("", "", caches[:2]))] == [1.0]
+    for unknown in ((), (Cache(2, 0),), caches[:1]):
+        with pytest.raises(UsageError, match="the sizes of this machine's caches are not known"):
+            levels_of(Machine("", "", unknown))
