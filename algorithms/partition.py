@@ -130,7 +130,7 @@ def only(A: View, chosen: Extent) -> View:
 
 def beside(workspace: View, A: View) -> View:
     """A workspace (which has an entry for each configuration) with the entries of another view."""
-    return gathered(workspace, A.owner)
+    return replace(gathered(workspace, A.owner), loop=A.loop)
 
 
 def columns_of(A: View) -> Iterator[View]:
@@ -160,7 +160,7 @@ def gathered(A: View, index: Index) -> View:
     row, column, rows, columns, times = (
         np.broadcast_to(extent, shape)[index] for extent in (A.row, A.column, A.rows, A.columns, A.times)
     )
-    return replace(A, row=row, column=column, rows=rows, columns=columns, times=times, owner=A.owner[index])
+    return replace(A, row=row, column=column, rows=rows, columns=columns, times=times, owner=A.owner[index], loop=index)
 
 
 def of_entries(b: Extent, A: View) -> Extent:

@@ -113,7 +113,7 @@ class Archive(Source):
         sequences: Sequence[CallSequence],
         models: Mapping[ModelKey, Model],
         state: State,
-    ) -> list[Estimate]:
+    ) -> list[Estimate | None]:
         """Not possible.
 
         Raises

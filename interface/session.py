@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TypedDict
 
-from blascast.algorithms import Operation, Variant, kernels_of
+from blascast.algorithms import Operation, Variant, find_operation, kernels_of
 from blascast.algorithms import Sequence as CallSequence
 from blascast.models.generation.builder import ModelBuilder
 from blascast.models.generation.keeping import facts_of
@@ -17,10 +16,11 @@ from blascast.models.kept.store import Store
 from blascast.models.parameters import Parameters
 from blascast.models.piecewise import Model, ModelKey
 from blascast.models.sampling import model_ld
-from blascast.predictors.configurations import Configuration, Problem, check_memory
+from blascast.predictors.configurations import Configuration, Problem, check_memory, memory_needed
 from blascast.predictors.contexts import DEFAULT, Context, check_context
 from blascast.predictors.contexts.correction import corrected, corrections, observations
 from blascast.predictors.contexts.observing import Observer, windows_for
+from blascast.predictors.contexts.windows import Window
 from blascast.predictors.replay import Estimate, by_models
 from blascast.predictors.verification import REPETITIONS, Verified, verify
 from blascast.sampler.backends import open_backend
@@ -79,7 +79,7 @@ class Session(Source):
     Attributes
     ----------
     observed : float
-        Seconds of calls that were timed in algorithms.
+        Seconds of calls that were timed in algorithms, for the last answer.
 
     Raises
     ------
@@ -162,16 +162,33 @@ class Session(Source):
         sequences: Sequence[CallSequence],
         models: Mapping[ModelKey, Model],
         state: State,
-    ) -> list[Estimate]:
+    ) -> list[Estimate | None]:
         """What estimates the calls of each sequence, corrected by steps of it that are timed if need be."""
-        windows = [windows_for(own, self.setup.dtype) for own in asked]
-        observer = Observer(self.sampler, self.store, self.on_progress)
-        times = iter(observer.times([window for own in windows for window in own], state))
-        self.account(observer.batches)
-        self.observed += sum(m.cost for batch in observer.batches for m in batch.measurements)
-        found = [corrections(observations(islice(times, len(own)), models)) for own in windows]
         warm = by_models(models)
-        return [corrected(sequence, warm, own) for sequence, own in zip(sequences, found, strict=True)]
+        observer = Observer(self.sampler, self.store, self.on_progress)
+        windows = [self._that_fit(windows_for(own, self.setup.dtype)) for own in asked]
+        timed = observer.times([window for own in windows for window in own], state)
+        self.account(observer.batches)
+        self.observed = sum(own.cost for own in timed)
+        told: list[Estimate | None] = []
+        for sequence, own in zip(sequences, windows, strict=True):
+            found = corrections(observations((one for one in timed if one.window in own), models))
+            told.append(corrected(sequence, warm, found) if found else None)
+        return told
+
+    def _that_fit(self, windows: Sequence[Window]) -> list[Window]:
+        """Those whose problems fit into memory."""
+        available = available_memory()
+        return [
+            window
+            for window in windows
+            if memory_needed(
+                find_operation(window.configuration.variant.operation),
+                window.configuration.sizes,
+                self.setup.item_bytes,
+            )
+            <= available
+        ]
 
     def account(self, batches: Sequence[Batch]) -> None:
         """Notes what was sampled."""

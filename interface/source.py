@@ -50,6 +50,8 @@ class Source(ABC):
         Of the models that were provided last.
     spent : Spent
     tally : Tally
+    left_warm : tuple of str
+        Variants of the last answer whose calls were taken to be warm, as their context is not known.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Source(ABC):
     ) -> None:
         self.store, self.setup, self.parameters, self.origin = store, setup, parameters, origin
         self.context = context
+        self.left_warm: tuple[str, ...] = ()
         self.spent, self.tally = Spent(), Tally()
 
     def __enter__(self) -> Self:
@@ -129,38 +132,27 @@ class Source(ABC):
         for own in asked:
             find_operation(own[0].variant.operation).check_type(self.setup.dtype)
         sequences = [traced(own, self.setup.dtype) for own in asked]
-        needs = needs_of(sequences)
-        models = self.provide(needs, judge or within(self.parameters.answer_bound))
-        state = common_state(models.values())
-        told = self._in_context(asked, sequences, needs, models, state)
+        needs, judge = needs_of(sequences), judge or within(self.parameters.answer_bound)
+        levels = levels_of(self.setup.machine) if self.context == "cache" else ()
+        cold_needs = [replace(need, precondition=Cold()) for need in needs]
+        models = self.provide(cold_needs if self.context == "cold" else needs, judge)
+        state, origin = common_state(models.values()), self.origin
+        warm = by_models(models, origin.how)
+        told: list[Estimate | None] = [warm] * len(sequences)
+        if self.context == "algorithm":
+            told = self.corrected(asked, sequences, models, state)
+        elif self.context == "cache":
+            further = self.provide(cold_needs, within(self.parameters.answer_bound))
+            state, self.origin = common_state([*models.values(), *further.values()]), origin
+            cold = by_models(further, origin.how)
+            told = [between(own, warm, cold, self.setup.item_bytes, levels) for own in sequences]
+        self.left_warm = tuple(str(own[0].variant) for own, estimate in zip(asked, told, strict=True) if not estimate)
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is extrapolated, the origin says
-            replays = [replay(sequence, estimate) for sequence, estimate in zip(sequences, told, strict=True)]
+            replays = [replay(sequence, estimate or warm) for sequence, estimate in zip(sequences, told, strict=True)]
         self.spent = replace(self.spent, prediction=self.spent.prediction + time.perf_counter() - began)
         return replays, state
-
-    def _in_context(
-        self,
-        asked: Many[Many[Configuration]],
-        sequences: Many[Sequence],
-        needs: Many[Need],
-        models: Mapping[ModelKey, Model],
-        state: State,
-    ) -> list[Estimate]:
-        """What estimates the calls of each sequence."""
-        warm = by_models(models, self.origin.how)
-        if self.context == "warm":
-            return [warm] * len(sequences)
-        if self.context == "algorithm":
-            return self.corrected(asked, sequences, models, state)
-        origin = self.origin
-        judge = within(self.parameters.answer_bound)
-        cold = by_models(self.provide([replace(need, precondition=Cold()) for need in needs], judge), origin.how)
-        if self.context == "cold":
-            return [cold] * len(sequences)
-        levels = levels_of(self.setup.machine)
-        return [between(own, warm, cold, self.setup.item_bytes, levels) or warm for own in sequences]
 
     @abstractmethod
     def corrected(
@@ -169,8 +161,8 @@ class Source(ABC):
         sequences: Many[Sequence],
         models: Mapping[ModelKey, Model],
         state: State,
-    ) -> list[Estimate]:
-        """What estimates the calls of each sequence, corrected by what was timed in it.
+    ) -> list[Estimate | None]:
+        """What estimates the calls of each sequence, corrected by what was timed in it; None where nothing can be.
 
         Raises
         ------

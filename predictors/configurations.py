@@ -180,6 +180,13 @@ def check_block_size(b: object, n: int) -> int:
     return size
 
 
+def memory_needed(operation: Operation, problem: Problem, item_bytes: int) -> float:
+    """Bytes of an operation's operands, and of copies to restore them from."""
+    extents = {**problem, "b": min(*problem.values(), LARGEST_B)}
+    entries = sum(float(np.prod(operand.shape(extents), dtype=float)) for operand in operation.operands)
+    return 2 * item_bytes * entries
+
+
 def check_memory(operation: Operation, problem: Problem, item_bytes: int, available_bytes: float) -> None:
     """Refuses sizes whose operands, and copies to restore them from, would not fit.
 
@@ -188,9 +195,7 @@ def check_memory(operation: Operation, problem: Problem, item_bytes: int, availa
     UsageError
         If they would not.
     """
-    extents = {**problem, "b": min(*problem.values(), LARGEST_B)}
-    entries = sum(float(np.prod(operand.shape(extents), dtype=float)) for operand in operation.operands)
-    needed = 2 * item_bytes * entries
+    needed = memory_needed(operation, problem, item_bytes)
     if needed > available_bytes:
         raise UsageError(
             f"{described(problem)} needs {needed / 1e9:.3g} GB for its operands, {available_bytes / 1e9:.3g} GB of "

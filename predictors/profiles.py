@@ -17,11 +17,11 @@ from blascast.sampler.nest import Nest, Step
 from blascast.sampler.precondition import WARM, Cold
 from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 
-from .caching.aware import aware_jobs
 from .configurations import Configuration, described
+from .contexts.aware import aware_jobs
 from .prediction import FloatArray
 
-REPETITIONS = 20  # of the algorithm: half of them for each of two passes
+REPETITIONS = 20
 ALONE_REPETITIONS = 5
 
 
@@ -78,6 +78,7 @@ def profile(
     state: State,
     *,
     aware: bool = False,
+    repetitions: int = REPETITIONS,
     on_progress: OnProgress = no_progress,
 ) -> Profile:
     """Runs an algorithm with time stamps between its calls, and each of them alone, all of it interleaved.
@@ -87,11 +88,13 @@ def profile(
     sampler : Sampler
     configuration : Configuration
     models : sequence of Model
-        Of all its calls.
+        Of its calls; what has none is left unknown.
     state : str
         Of the core that the models are of.
     aware : bool
         Whether calls are timed after those since their operands' last use as well.
+    repetitions : int
+        Of the algorithm: half of them for each of two passes.
     on_progress : callable
 
     Raises
@@ -110,12 +113,13 @@ def profile(
         **({"aware": aware_jobs(calls)} if aware else {}),
     }
     jobs = [with_stamps, without, *(job for of_state in alone.values() for job in of_state)]
-    repetitions = [REPETITIONS] * 2 + [ALONE_REPETITIONS] * (len(jobs) - 2)
-    batch = sampler.measure(jobs, repetitions, state=state, label="running and timing", on_progress=on_progress)
+    wanted = [repetitions] * 2 + [ALONE_REPETITIONS] * (len(jobs) - 2)
+    batch = sampler.measure(jobs, wanted, state=state, label="running and timing", on_progress=on_progress)
     stamped, plain = (_halves(measurement) for measurement in batch.measurements[:2])
     medians = iter([float(np.median(measurement.seconds)) for measurement in batch.measurements[2:]])
     found = {of_state: [next(medians) for _ in own] for of_state, own in alone.items()}
-    place = [list(distinct).index(_key(call)) for call in calls]
+    places = {key: place for place, key in enumerate(distinct)}
+    place = [places[_key(call)] for call in calls]
     return Profile(
         configuration,
         tuple(calls),
@@ -130,7 +134,7 @@ def profile(
 def _halves(measurement: Measurement) -> tuple[FloatArray, FloatArray]:
     """Samples in two interleaved passes, each of shape (n_samples, n_calls)."""
     samples = measurement.accepted or measurement.samples
-    times = np.array([sample.parts or (sample.seconds,) for sample in samples])
+    times = np.array([sample.times for sample in samples])
     return times[::2], times[1::2] if len(times) > 1 else times[::2]
 
 
@@ -144,14 +148,13 @@ def _key(call: Call) -> object:
 
 
 def estimates_of(calls: Sequence[Call], models: Sequence[Model]) -> FloatArray:
-    """Medians that models tell of calls; 0 of those that do nothing."""
-    by_case = {(model.key.kernel, model.key.case): model for model in models}
-    seconds = np.zeros(len(calls))
-    groups: dict[tuple[str, str], list[int]] = {}
+    """Medians that models tell of calls; NaN of those that there is no model of."""
+    by_label = {str(model.key): model for model in models}
+    seconds = np.full(len(calls), np.nan)
+    groups: dict[str, list[int]] = {}
     for index, call in enumerate(calls):
-        if min(call.sizes.values(), default=1) > 0:
-            groups.setdefault((call.kernel.name, call.case), []).append(index)
-    for key, indices in groups.items():
-        sizes = np.array([list(calls[index].sizes.values()) for index in indices])
-        seconds[indices] = by_case[key].evaluate(sizes).statistics[:, MEDIAN]
+        groups.setdefault(call.label, []).append(index)
+    for label in groups.keys() & by_label.keys():
+        sizes = np.array([list(calls[index].sizes.values()) for index in groups[label]])
+        seconds[groups[label]] = by_label[label].evaluate(sizes).statistics[:, MEDIAN]
     return seconds

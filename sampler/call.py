@@ -40,6 +40,8 @@ class View:
         For array-valued views: the configuration that each entry belongs to.
     times : int or integer array
         For array-valued views: how many calls of one size each entry stands for.
+    loop : integer array, optional
+        For array-valued views that a loop has made: the entry outside the loop that each one comes from.
     """
 
     buffer: str
@@ -53,6 +55,7 @@ class View:
     kind: Kind | None = None
     period: int = 0
     times: Extent = 1
+    loop: npt.NDArray[np.int64] | None = None
 
     @property
     def increment(self) -> int:
@@ -80,7 +83,7 @@ class View:
             int(extent) if np.ndim(extent) == 0 else int(np.ravel(extent)[index])
             for extent in (self.row, self.column, self.rows, self.columns)
         )
-        return replace(self, row=row, column=column, rows=rows, columns=columns, owner=None, times=1)
+        return replace(self, row=row, column=column, rows=rows, columns=columns, owner=None, times=1, loop=None)
 
     def part(self, row: Extent, column: Extent, rows: Extent, columns: Extent) -> "View":
         """The sub-view that begins at (row, column) of this one."""

@@ -94,17 +94,18 @@ def test_a_ratio_that_was_observed_is_told_and_its_uncertainty_shrinks() -> None
     sizes = [(n, 64, 1000) for n in (100, 200, 400, 800)]
     own = Correction.of([Observation("trsm", place, 1.25) for place in sizes])
     near, far = np.array([(300, 64, 1000)]), np.array([(1_000_000, 64, 1_000_000)])
-    assert own.ratios(near)[0] == pytest.approx(1.25, rel=0.02)
-    assert 1.0 < own.ratios(far)[0] < 1.25
-    assert own.unknown(near)[0] < 0.3
-    assert own.unknown(near)[0] < own.unknown(far)[0] < 1.0
+    (ratio, beyond), (error, further) = own.ratios(np.concatenate([near, far]))
+    assert ratio == pytest.approx(1.25, rel=0.02)
+    assert beyond == pytest.approx(np.sqrt(1.25), rel=0.03), "of sizes far away half is believed"
+    assert error < 0.04
+    assert 0.1 < further < 0.2
 
 
 def test_one_outlier_among_many_moves_little() -> None:
     sizes = [(n, 64, 1000) for n in range(100, 1000, 50)]
     ratios = [1.0] * (len(sizes) - 1) + [2.0]
     own = Correction.of([Observation("trsm", *pair) for pair in zip(sizes, ratios, strict=True)])
-    assert abs(own.ratios(np.array([(300, 64, 1000)]))[0] - 1) < 0.06
+    assert abs(own.ratios(np.array([(300, 64, 1000)]))[0][0] - 1) < 0.06
 
 
 def test_calls_that_were_not_observed_are_left() -> None:
@@ -113,17 +114,17 @@ def test_calls_that_were_not_observed_are_left() -> None:
 
     def constant(calls: CallArray) -> Estimated:
         count = len(calls.sizes)
-        return np.ones((count, 5)), np.full(count, 0.05), np.zeros(count, dtype=np.int64)
+        return np.ones((count, 5)), np.full(count, 0.2), np.zeros(count, dtype=np.int64)
 
     estimate = corrected(sequence, constant, found)
     for calls in sequence.calls:
         times, errors, _ = estimate(calls)
         if calls.kernel.name == "syrk":
             assert times[:, MEDIAN] == pytest.approx(1.1, rel=0.02)
-            assert (errors < 0.03).all()
+            assert (errors < 0.05).all()
         else:
             assert (times == 1).all()
-            assert (errors == 0.05).all()
+            assert (errors == 0.2).all()
 
 
 # --- questions

@@ -361,7 +361,7 @@ def test_arrays_that_are_refused(tmp_path: Path) -> None:
         ((A, B, np.ones((2, 4), dtype=np.float32)), "out must be an array of float64, got float32"),
         ((A, B, [[0.0] * 4] * 2), "out must be an array of float64, got list"),
         ((A, B, np.broadcast_to(np.ones(4), (2, 4))), "out cannot be written"),
-        ((A, B, np.ones((2, 4))[::-1]), "out must have positive strides of whole elements"),
+        ((A, B, np.ones((2, 4))[::-1]), "out must be aligned, with positive strides of whole"),
         ((A, B, np.lib.stride_tricks.as_strided(np.ones(5), (2, 4), (8, 8))), "entries of out share memory with each"),
         ((np.ones((4, 4)), np.ones((4, 4)), None), None),
     ]:

@@ -89,10 +89,10 @@ def test_any_text_is_a_contraction_or_refused(text: str) -> None:
     ("sizes", "message"),
     [
         ({"a": 3}, "the size of the index 'b' is missing; give all of a, b, i"),
-        ({"a": 3, "b": 0, "i": 3}, "the size of the index 'b' must be a positive integer, got 0"),
-        ({"a": 3, "b": -1, "i": 3}, "must be a positive integer, got -1"),
-        ({"a": 3, "b": 2.5, "i": 3}, "must be a positive integer, got 2.5"),
-        ({"a": 3, "b": True, "i": 3}, "must be a positive integer, got True"),
+        ({"a": 3, "b": 0, "i": 3}, "the size of the index 'b' must be a positive integer up to 2147483647, got 0"),
+        ({"a": 3, "b": -1, "i": 3}, "must be a positive integer up to 2147483647, got -1"),
+        ({"a": 3, "b": 2.5, "i": 3}, "must be a positive integer up to 2147483647, got 2.5"),
+        ({"a": 3, "b": True, "i": 3}, "must be a positive integer up to 2147483647, got True"),
         ({"a": 3, "b": 2, "i": 3, "x": 1}, "ab=ai,ib has no index 'x'; it has a, b, i"),
     ],
 )

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import blascast
+from blascast.algorithms import find_variant, scalar_calls
 from blascast.cli import run
+from blascast.predictors.contexts.aware import aware_jobs
+from blascast.sampler.program import Run
 
 ASK = ["profile", "cholesky", "--variant", "3", "--n", "200", "--b", "64", "--library", "simulated"]
 
@@ -57,6 +60,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ("cholesky --variant 3 --n 200", "needs a block size b; choose one"),
         ("cholesky --variant 9 --n 200 --b 8", "unknown variant of cholesky '9'"),
         ("cholesky --variant 3 --n 200 --b 300", "the block size must be at most n = 200, got 300"),
+        ("cholesky --variant 3 --n 900000 --b 64", "needs 1.3e+04 GB for its operands"),
         ("cholesky --variant library --n 200", "is one call; profile a variant that makes several"),
         ("nothing --variant 3 --n 200 --b 8", "unknown operation 'nothing'"),
         ("cholesky --variant 3 --n 200 --b 8 --output x.txt", "a figure must end in .pdf, .png, .svg"),
@@ -67,3 +71,26 @@ def test_what_is_refused(arguments: str, message: str, capsys: pytest.CaptureFix
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_aware_calls_follow_those_since_their_operands_last_use() -> None:
+    sizes = {"n": 200}
+    calls = scalar_calls(find_variant("cholesky", 3), sizes, 64)
+    labels = [call.kernel.name for call in calls]
+    assert labels[:6] == ["potf2", "trsm", "syrk", "potf2", "trsm", "syrk"]
+    jobs = aware_jobs(calls)
+    before = [[o.call.kernel.name for o in job.preamble if isinstance(o, Run)] for job in jobs]
+    assert before[0] == []
+    assert before[1] == ["potf2"]  # which used its triangle; its other operand none before it
+    assert before[2] == ["potf2", "trsm"]
+    assert before[3] == ["syrk"]
+    assert before[4] == ["syrk", "potf2"]
+    assert all(job.calls == (call,) for job, call in zip(jobs, calls, strict=True))
+
+
+def test_an_aware_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ASK, "--aware"]) == 0
+    assert "Aware: each call after those that the algorithm makes" in " ".join(capsys.readouterr().out.split())
+    report = blascast.profile("cholesky", 3, 200, 64, aware=True, library="simulated", home=tmp_path)
+    np.testing.assert_allclose(report.profile.alone["aware"], report.profile.inside, rtol=0.05)
+    assert set(report.to_json()["rows"][0]) >= {"warm", "cold", "aware"}

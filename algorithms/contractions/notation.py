@@ -18,7 +18,7 @@ from blascast.sampler.errors import UsageError
 Tensor: TypeAlias = Literal["A", "B", "C"]
 TENSORS: tuple[Tensor, ...] = ("A", "B", "C")
 MOST_INDICES = 16
-LARGEST_EXTENT = 1 << 31
+LARGEST_EXTENT = (1 << 31) - 1  # as most libraries take
 _PUBLISHED = re.compile(r"([A-Za-z]*)=([A-Za-z]*),([A-Za-z]*)")
 _EINSUM = re.compile(r"([A-Za-z]*),([A-Za-z]*)(?:->([A-Za-z]*))?")
 _FORMS = "write 'abc=ai,ibc' or 'ai,ibc->abc', an index a letter"
@@ -160,7 +160,9 @@ def check_extents(contraction: Contraction, sizes: Mapping[str, object]) -> dict
             )
         size = sizes[index]
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 0 < size <= LARGEST_EXTENT:
-            raise UsageError(f"the size of the index {index!r} must be a positive integer, got {size!r}")
+            raise UsageError(
+                f"the size of the index {index!r} must be a positive integer up to {LARGEST_EXTENT}, got {size!r}"
+            )
         extents[index] = int(size)
     return extents
 

@@ -13,7 +13,6 @@ from .problem import Problem
 
 _TYPES = {"s": "float", "d": "double", "c": "float _Complex", "z": "double _Complex"}
 _COPYING = ("copy", "transpose", "zero")
-_RESERVED = {*TENSORS, "T", "do", "if", "int", "for"}
 _INDENT = "    "
 _OWN = {
     "zero": """static void zero(int m, int n, T *A, int ldA)
@@ -135,7 +134,7 @@ def _code(rows: Sequence[Row], dtype: str, loops: tuple[Loop, ...]) -> list[str]
     lines = []
     for row in rows:
         if isinstance(row, Loop):
-            name = _variable(row.name)
+            name = _counter(row)
             lines.append(f"{indent}for (size_t {name} = 0; {name} < {row.count}; {name}++) {{")
             lines += [*_code(row.body, dtype, (*loops, row)), f"{indent}}}"]
         else:
@@ -177,26 +176,30 @@ def _number(argument: object, step: Step) -> int:
         case Size(name):
             return int(step.call.sizes[name])
         case Ld(_, of):
-            return max(step.call.views[of].ld, int(step.call.views[of].rows), 1)
+            return max(1, step.call.views[of].ld)
         case Inc(_, of):
-            return step.call.views[of].increment
+            return max(1, step.call.views[of].increment)
     raise AssertionError(f"kernels of contractions have no {argument}")
 
 
 def _first(loops: Sequence[Loop]) -> str:
     """Whether all loops that add to a result are in their first iteration; empty if none does."""
-    return " && ".join(f"{_variable(loop.name)} == 0" for loop in loops if loop.adds)
+    return " && ".join(f"{_counter(loop)} == 0" for loop in loops if loop.adds)
 
 
 def _pointer(view: View, step: Step, argument: str, loops: Sequence[Loop]) -> str:
     moves = step.moves.get(argument, {})
-    terms = [f"{moves[loop.name]} * {_variable(loop.name)}" for loop in loops if moves.get(loop.name)]
+    terms = [f"{moves[loop.name]} * {_counter(loop)}" for loop in loops if moves.get(loop.name)]
     return " + ".join([_variable(view.buffer), *terms])
 
 
+def _counter(loop: Loop) -> str:
+    """The variable of a loop: no index spells it, and no keyword."""
+    return f"at_{_variable(loop.name)}"
+
+
 def _variable(name: str) -> str:
-    text = re.sub(r"\W+", "_", name).strip("_")
-    return f"{text}_" if text in _RESERVED and name not in TENSORS else text
+    return re.sub(r"\W+", "_", name).strip("_")
 
 
 def _is_own(kernel: Kernel) -> bool:

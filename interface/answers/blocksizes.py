@@ -221,7 +221,7 @@ def blocksize(
         found = curves(asked, replay)
         measured = [_measured(source, chosen, curve, fixed, state) if verify else None for curve in found]
         rows = tuple(BlocksizeRow(curve, fixed, times) for curve, times in zip(found, measured, strict=True))
-        return BlocksizeReport(chosen, rows, replay, Evidence.of(source, state))
+        return BlocksizeReport(chosen, rows, replay, Evidence.of_replay(source, state))
 
 
 def _measured(source: Source, variant: Variant, curve: Curve, fixed: int, state: State) -> dict[int, Times]:

@@ -13,6 +13,7 @@ from blascast.algorithms.contractions import (
     Problem,
     candidates,
     check_extents,
+    counts,
     parse_contraction,
     source_of,
 )
@@ -24,19 +25,20 @@ from blascast.predictors.ranking import noise_or_assumed, tie_classes
 from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.errors import UsageError, unknown
 from blascast.sampler.job import Job
-from blascast.sampler.kernel import flop_factor
+from blascast.sampler.kernel import ITEM_BYTES, flop_factor
 from blascast.sampler.resources import available_memory
+from blascast.sampler.setup import SetupRequest
 
 from ..report import efficiency
 from ..session import Session, SessionOptions
-from .contraction_report import ContractionReport, ContractionRow
+from .contraction_report import MOST_RUN, ContractionReport, ContractionRow
 from .evidence import Evidence
 from .opponents import measure_opponents
 
 REPETITIONS = 5
 LEAST_VERIFIED = 3
-MOST_RUN = 12  # with measure
 VERIFY_SECONDS = 10.0
+MOST_ALGORITHMS = 20_000
 
 
 def rank_contraction(
@@ -67,7 +69,8 @@ def rank_contraction(
     measure : bool
         Whether the most promising are run instead of predicted, which takes less for small contractions.
     budget : float
-        Seconds for verifying; as many are measured, the fastest first, but at least three.
+        Seconds for verifying: as many algorithms are measured, the fastest first, but at least three; and once
+        more for each opponent.
     **options
         Library, data type, threads and so on: the parameters of `Session`.
 
@@ -84,6 +87,7 @@ def rank_contraction(
     """
     parsed = parse_contraction(contraction)
     problem = Problem.contiguous(parsed, check_extents(parsed, sizes), order)
+    check_memory(problem, ITEM_BYTES[SetupRequest(dtype=options.get("dtype", "d")).dtype])
     return rank_problem(problem, kernels, verify, measure, budget, **options)
 
 
@@ -102,7 +106,8 @@ def rank_problem(
     began = time.perf_counter()
     with Session(**options) as session:
         setup = session.setup
-        check_memory(problem, setup.item_bytes)
+        if verify or measure:
+            check_memory(problem, setup.item_bytes)
         found = found_candidates(problem, setup.dtype, kernels)
         measurer = Measurer(session.sampler, session.store, session.on_progress)
         machine = Machine.of(setup)
@@ -160,14 +165,23 @@ def check_kernels(kernels: Sequence[str] | None) -> None:
 
 
 def found_candidates(problem: Problem, dtype: str, kernels: Sequence[str] | None) -> list[Candidate]:
-    """The algorithms of a problem.
+    """The algorithms of a problem; where there are too many to look at, those of gemm, or on transposed copies.
 
     Raises
     ------
     UsageError
-        If there are none with these kernels.
+        If there are none with these kernels, or too many with kernels that were named.
     """
     chosen = frozenset(KERNELS if kernels is None else kernels)
+    count = sum(number for kernel, number in counts(problem.contraction).items() if kernel in chosen)
+    if count > MOST_ALGORITHMS:
+        if kernels is not None:
+            raise UsageError(
+                f"{problem.contraction} has {count} algorithms with the kernels {', '.join(sorted(chosen))}, up to "
+                f"{MOST_ALGORITHMS} are looked at; name other kernels, such as gemm or ttgt"
+            )
+        few = counts(problem.contraction)["gemm"] <= MOST_ALGORITHMS
+        chosen = frozenset(["gemm", "ttgt"] if few else ["ttgt"])
     found = list(candidates(problem, dtype, chosen))
     if not found:
         raise UsageError(

@@ -1,6 +1,6 @@
 """Evidence: what an answer rests on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from blascast.predictors.contexts import Context
@@ -37,8 +37,10 @@ class Evidence:
     spent : Spent
     origin : Origin
         Of the models.
-    context : str
-        What state of the caches calls were estimated in.
+    context : str, optional
+        What state of the caches calls of algorithms were estimated in.
+    left_warm : tuple of str
+        Variants whose calls were taken to be warm all the same.
     """
 
     setup: Setup
@@ -48,16 +50,19 @@ class Evidence:
     tally: Tally
     spent: Spent
     origin: Origin
-    context: Context
+    context: Context | None = None
+    left_warm: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: Source, state: State) -> "Evidence":
         """What a source has spent and knows by now."""
-        peak = source.peak
-        return cls(
-            *(source.setup, state, source.noise_floor, peak, source.tally, source.spent, source.origin),
-            source.context,
-        )
+        known = (source.setup, state, source.noise_floor, source.peak, source.tally, source.spent, source.origin)
+        return cls(*known)
+
+    @classmethod
+    def of_replay(cls, source: Source, state: State) -> "Evidence":
+        """The same, of an answer by replaying algorithms."""
+        return replace(cls.of(source, state), context=source.context, left_warm=source.left_warm)
 
     @property
     def sentences(self) -> list[str]:
@@ -65,10 +70,17 @@ class Evidence:
         conditions = f"{noise_sentence(self.noise_floor)} {core_sentence(self.state)}"
         return [
             conditions,
-            f"Calls are estimated {_WORDS[self.context]}.",
+            *self._context,
             *self.origin.sentences,
             *effort_sentences(self.tally, self.spent),
         ]
+
+    @property
+    def _context(self) -> list[str]:
+        if self.context is None:
+            return []
+        others = f"; those of {', '.join(self.left_warm)} are taken to be warm" if self.left_warm else ""
+        return [f"Calls are estimated {_WORDS[self.context]}{others}."]
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON values."""

@@ -193,7 +193,7 @@ def predict(
             candidates_of([configuration], replay)[0],
             float(find_operation(operation).flop_count(configuration.sizes, source.setup.dtype)),
             _shares(replay) if breakdown else (),
-            Evidence.of(source, state),
+            Evidence.of_replay(source, state),
         )
 
 

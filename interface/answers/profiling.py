@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all calls"
+LEAST_SECONDS = 1e-9  # of calls that take no longer than it takes to time them
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class ProfileReport(Report):
         return [
             [
                 *(row.kernel, str(row.calls), milliseconds(row.inside), percent(row.share), percent(row.noise)),
-                *(f"{100 * (own / row.inside - 1):+.1f}" for own in (*row.alone.values(), row.model)),
+                *(_difference(own, row.inside) for own in (*row.alone.values(), row.model)),
                 percent(row.bracketed),
             ]
             for row in self.rows
@@ -141,8 +142,8 @@ class ProfileReport(Report):
             "b": list(configuration.b) if isinstance(configuration.b, tuple) else configuration.b,
             "plain": profile.plain.tolist(),
             "totals": profile.totals.tolist(),
-            "rows": [{name: getattr(row, name) for name in names} | row.alone for row in self.rows],
-            "calls": self.calls_frame().to_dict("records"),
+            "rows": [_plain({name: getattr(row, name) for name in names} | row.alone) for row in self.rows],
+            "calls": [_plain(call) for call in self.calls_frame().to_dict("records")],
             "evidence": [self.evidence.to_json()],
         }
 
@@ -198,6 +199,20 @@ def profile(
         return ProfileReport(found, _rows(found), Evidence.of(session, state))
 
 
+def _difference(seconds: float, inside: float) -> str:
+    """Relative, in per cent."""
+    known = np.isfinite(seconds) and inside > 0
+    return f"{100 * (seconds / inside - 1):+.1f}" if known else "–"
+
+
+def _plain(values: dict[Any, Any]) -> dict[str, Any]:
+    """For JSON: None where a number is not known."""
+    return {
+        str(name): None if isinstance(value, float) and not np.isfinite(value) else value
+        for name, value in values.items()
+    }
+
+
 def _rows(found: Profile) -> tuple[ProfileRow, ...]:
     labels = np.array(found.labels)
     rows = [_row(found, label, labels == label) for label in dict.fromkeys(found.labels)]
@@ -214,7 +229,7 @@ def _row(found: Profile, label: str, own: npt.NDArray[np.bool_]) -> ProfileRow:
         inside,
         {state: float(times[own].sum()) for state, times in found.alone.items()},
         float(found.model[own].sum()),
-        abs(first - second) / inside,
+        abs(first - second) / max(inside, LEAST_SECONDS),
         float(found.bracketed()[own].mean()),
-        inside / float(found.inside.sum()),
+        inside / max(float(found.inside.sum()), LEAST_SECONDS),
     )

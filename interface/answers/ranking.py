@@ -144,7 +144,7 @@ def _compete(
     ]
     nothing: list[list[Times | None]] = [[None] * len(problems)] * len(variants)
     measured = _measured(source, best, state) if verify else nothing
-    evidence = Evidence.of(source, state)
+    evidence = Evidence.of_replay(source, state)
     return [
         _Entry(Contender(variant, evidence), candidates, times)
         for variant, candidates, times in zip(variants, best, measured, strict=True)

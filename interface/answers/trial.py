@@ -96,8 +96,9 @@ class Trial:
         state = common_state(models.values())
         asked = [[self._configurations[i] for i in group] for group in self._groups()]
         told = session.corrected(asked, sequences, models, state)
-        warm = [replay(sequence, by_models(models)) for sequence in sequences]
-        corrected = [replay(sequence, estimate) for sequence, estimate in zip(sequences, told, strict=True)]
+        alone = by_models(models)
+        warm = [replay(sequence, alone) for sequence in sequences]
+        corrected = [replay(sequence, estimate or alone) for sequence, estimate in zip(sequences, told, strict=True)]
         cost = sum(model.seconds for model in models.values())
         return self._in_order(warm), self._in_order(corrected), state, (cost, cost + session.observed)
 

@@ -21,7 +21,9 @@ from .output import progress_bar, show, show_lines
 )
 @click.option("--verify", is_flag=True, help="Measure the fastest too, interleaved, and NumPy beside them.")
 @click.option("--measure", is_flag=True, help="Run the most promising instead of predicting them.")
-@click.option("--budget", type=float, default=10.0, show_default=True, help="Seconds for verifying.")
+@click.option(
+    "--budget", type=float, default=10.0, show_default=True, help="Seconds for verifying; once more for each opponent."
+)
 @click.option("--show", "shown", metavar="ALGORITHM", help="Print an algorithm as loops and as C instead.")
 @figure_option
 @setup_options

@@ -12,7 +12,7 @@ from blascast.sampler.errors import BlascastError, UsageError
 from blascast.sampler.kernel import TYPES
 from blascast.sampler.kernels import KERNELS
 from blascast.sampler.libraries import library_files
-from blascast.sampler.precondition import precondition_of
+from blascast.sampler.precondition import WARM, precondition_of
 from blascast.sampler.setup import Library, Setup
 
 Entry: TypeAlias = tuple[Setup, Model]
@@ -140,11 +140,13 @@ class Selection:
             If there is none, or more than one.
         """
         entries = self.some(store)
+        if self.precondition is None:  # warm ones are meant, where there are such
+            entries = [entry for entry in entries if entry[1].key.precondition == str(WARM)] or entries
         if len(entries) > 1:
             names = told_apart(entries)
             raise UsageError(
-                f"one model is needed, {len(entries)} are meant; choose by case, ld, setup, library, dtype or "
-                f"threads among: {listed(names, '; ')}"
+                f"one model is needed, {len(entries)} are meant; choose by case, ld, precondition, setup, "
+                f"library, dtype or threads among: {listed(names, '; ')}"
             )
         return entries[0]
 

@@ -83,9 +83,8 @@ def grid_of_sequence(sequence: Sequence, item_bytes: int, history: int | None = 
 
     By default, as many calls are looked back at as an iteration has.
     """
-    owners = [calls.call.owner for calls in sequence.calls]
-    first = owners[0] if owners else None
-    if first is None or any(own is None or not np.array_equal(own, first) for own in owners):
+    first = sequence.calls[0].call.owner if sequence.calls else None
+    if first is None or not is_single_loop(sequence):
         return None
     numbers = _numbered(own.call for own in sequence.calls)
     statements = tuple(tuple(_made(own, numbers, item_bytes)) for own in sequence.calls)
@@ -95,6 +94,13 @@ def grid_of_sequence(sequence: Sequence, item_bytes: int, history: int | None = 
     return Grid(
         statements, first, np.broadcast_to(whole, len(sequence.n)).astype(float)[first], history or len(statements)
     )
+
+
+def is_single_loop(sequence: Sequence) -> bool:
+    """Whether all calls of an array-valued sequence are made in one loop."""
+    views = [view for own in sequence.calls for view in own.call.views.values() if view.owner is not None]
+    loops = [view.loop for view in views if view.loop is not None]
+    return 0 < len(loops) == len(views) and all(np.array_equal(own, loops[0]) for own in loops)
 
 
 def grid_of_calls(calls: Many[Call], item_bytes: int, history: int = SCANNED) -> Grid:

@@ -3,7 +3,7 @@
 Caches are taken to be fully associative, and to replace what was used least recently. So what a call
 finds depends on how many bytes were accessed since: the access distance, by a scan backwards over the
 calls before it. A region of which calls before used parts only is found part by part, each at its own
-distance.
+distance: parts are taken to be others each time, until together they are the whole.
 """
 
 from collections.abc import Iterator, Sequence

@@ -9,6 +9,7 @@ windows      steps of algorithms, timed in the state that the steps before leave
 observing    which windows tell most about a question, and their times
 correction   how much longer calls take there than models say, by kernel and sizes
 cached       estimates between warm and cold
+aware        single calls, timed after those since their operands' last use: a reference, too slow for more
 """
 
 from typing import Literal, TypeAlias, get_args

@@ -36,12 +36,13 @@ def between(
     grid = grid_of_sequence(sequence, item_bytes)
     if grid is None:
         return None
-    statements = {id(calls): number for number, calls in enumerate(sequence.calls)}
 
     def estimate(calls: CallArray) -> Estimated:
+        statement = next(number for number, own in enumerate(sequence.calls) if own is calls)
         times, errors, causes = warm(calls)
-        beyond, _, _ = cold(calls)
-        share = missed(grid, statements[id(calls)], levels, association, splits)[calls.entries]
-        return times + share[:, np.newaxis] * np.maximum(beyond - times, 0.0), errors, causes
+        beyond, further_errors, _ = cold(calls)
+        share = missed(grid, statement, levels, association, splits)[calls.entries]
+        mixed = times + share[:, np.newaxis] * np.maximum(beyond - times, 0.0)
+        return mixed, errors + share * (further_errors - errors), causes
 
     return estimate

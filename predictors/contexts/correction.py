@@ -2,7 +2,8 @@
 
 The logarithm of the ratio is taken to vary slowly with the logarithms of a call's sizes and of the
 problem's: a Gaussian process with fixed scales (Rasmussen and Williams, Gaussian Processes for Machine
-Learning, algorithm 2.1). Far from what was observed the mean of the observations is left.
+Learning, algorithm 2.1): part of it is alike for all sizes of a kernel and case, so that about half of what
+was observed is believed of sizes that are far away.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,11 +19,13 @@ from blascast.models.summary import MEDIAN
 
 from ..prediction import FloatArray
 from ..replay import Estimate, Estimated
-from .windows import Window
+from .observing import Timed
 
 REACH = 2.0  # in logarithms of sizes: so far apart, ratios are still alike
 SPREAD = 0.1  # of ratios, in logarithms: of all together, and once more of how they vary with sizes
 SCATTER = 0.04  # of one observation: noise, and what sizes do not tell
+UNOBSERVED = 0.05  # what the caches may do to a call that was not observed, relative
+CHUNK = 10_000  # calls at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Observation:
     label : str
         Kernel and case.
     sizes : tuple of int
-        Of the call, and of the problem.
+        Of the call, and the largest of the problem.
     ratio : float
         What it took there, to what models say.
     """
@@ -72,40 +75,42 @@ class Correction:
         weights = np.linalg.solve(factor.T, np.linalg.solve(factor, logarithms))
         return cls(places, factor, weights)
 
-    def ratios(self, sizes: npt.NDArray[np.int64]) -> FloatArray:
-        """Of calls with such sizes, of shape (n_calls, d): what they take to what models say."""
-        return np.asarray(np.exp(_covariance(_places(sizes), self.places) @ self.weights))
+    def ratios(self, sizes: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+        """Of calls with such sizes, of shape (n_calls, d): what they take to what models say, and relative errors."""
+        found = [self._ratios(part) for part in np.array_split(sizes, -(-len(sizes) // CHUNK))]
+        return np.concatenate([ratios for ratios, _ in found]), np.concatenate([errors for _, errors in found])
 
-    def unknown(self, sizes: npt.NDArray[np.int64]) -> FloatArray:
-        """What is left of the uncertainty about calls of such sizes: 1 where nothing was observed, 0 at its best."""
-        across = np.linalg.solve(self.factor, _covariance(_places(sizes), self.places).T)
-        return np.asarray(np.sqrt(np.maximum(1.0 - (across**2).sum(axis=0) / (2 * SPREAD**2), 0.0)))
+    def _ratios(self, sizes: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+        covariance = _covariance(_places(sizes), self.places)
+        across = np.linalg.solve(self.factor, covariance.T)
+        variances = np.maximum(2 * SPREAD**2 - (across**2).sum(axis=0), 0.0)
+        return np.exp(covariance @ self.weights), np.sqrt(variances)
 
 
-def observations(timed: Iterable[tuple[Window, Many[float]]], models: Mapping[ModelKey, Model]) -> list[Observation]:
-    """What windows tell: calls of one size in one window are one observation, those that no model covers are none.
+def observations(timed: Iterable[Timed], models: Mapping[ModelKey, Model]) -> list[Observation]:
+    """What windows tell: calls of one size in a problem are one observation, those that no model covers are none.
 
     Parameters
     ----------
-    timed : iterable of (Window, times of its calls in seconds)
+    timed : iterable of Timed
     models : mapping
         Of the calls alone.
     """
     by_label = {str(key): model for key, model in models.items()}
-    seconds: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[float]] = {}
-    for window, times in timed:
-        problem = tuple(window.configuration.sizes.values())
-        for call, time in zip(window.calls, times, strict=True):
-            seconds.setdefault((call.label, tuple(call.sizes.values()), problem), []).append(time)
+    seconds: dict[str, dict[tuple[int, ...], list[float]]] = {}
+    for own in timed:
+        largest = max(own.window.configuration.sizes.values())
+        for call, time in zip(own.window.calls, own.seconds, strict=True):
+            seconds.setdefault(call.label, {}).setdefault((*call.sizes.values(), largest), []).append(time)
     found = []
-    for label in dict.fromkeys(label for label, _, _ in seconds):
-        own = [key for key in seconds if key[0] == label]
-        sizes = np.array([key[1] for key in own])
-        told = by_label[label].evaluate(sizes, "clamp").statistics[:, MEDIAN]
-        for key, alone, covered in zip(own, told, by_label[label].covers(sizes), strict=True):
-            took = float(np.median(seconds[key]))
-            if covered and took > 0 and alone > 0:
-                found.append(Observation(label, (*key[1], *key[2]), took / float(alone)))
+    for label in seconds.keys() & by_label.keys():
+        places, model = list(seconds[label]), by_label[label]
+        sizes = np.array(places)[:, :-1]
+        alone = model.evaluate(sizes, "clamp").statistics[:, MEDIAN]
+        for place, told, covered in zip(places, alone, model.covers(sizes), strict=True):
+            took = float(np.median(seconds[label][place]))
+            if covered and took > 0 and told > 0:
+                found.append(Observation(label, place, took / float(told)))
     return found
 
 
@@ -120,17 +125,18 @@ def corrections(found: Iterable[Observation]) -> Mapping[str, Correction]:
 def corrected(sequence: Sequence, estimate: Estimate, found: Mapping[str, Correction]) -> Estimate:
     """Estimates of a sequence's calls as they are in it; where nothing was observed, as they were.
 
-    Errors shrink by as much as observations tell.
+    Errors are what observations leave unknown of the ratios, or what they were and `UNOBSERVED`, if that is less.
     """
+    largest = np.max([np.asarray(sizes) for sizes in sequence.sizes.values()], axis=0)
 
     def estimated(calls: CallArray) -> Estimated:
         times, errors, causes = estimate(calls)
         own = found.get(calls.label)
         if own is None or not len(calls.sizes):
             return times, errors, causes
-        problem = [sizes[calls.owner] for sizes in sequence.sizes.values()]
-        sizes = np.column_stack([calls.sizes, *problem])
-        return times * own.ratios(sizes)[:, np.newaxis], errors * own.unknown(sizes), causes
+        sizes = np.column_stack([calls.sizes, largest[calls.owner]])
+        ratios, unknown = own.ratios(sizes)
+        return times * ratios[:, np.newaxis], np.minimum(unknown, np.hypot(errors, UNOBSERVED)), causes
 
     return estimated
 

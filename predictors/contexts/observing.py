@@ -1,7 +1,7 @@
 """Observing: which windows tell most about a question, and what calls take in them."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, islice
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .windows import Window, window_of
 MOST_WINDOWS = 12  # of a variant
 REPETITIONS = 5
 LEAST_SAMPLES = 3
+RUNS_PER_SAMPLE = 2  # the step before a window's is about as long
 GOLDEN = 0.618  # places of windows in their algorithms are in the largest gap between those before
 KEPT_AS = "in the algorithm"
 
@@ -29,11 +30,10 @@ def windows_for(configurations: Sequence[Configuration], dtype: str) -> list[Win
     """
     rounded = {_numbers(own): own for own in (_rounded(own, dtype) for own in configurations)}
     found: dict[Name, Window] = {}
-    for number, configuration in enumerate(islice(_spread(list(rounded.values())), MOST_WINDOWS)):
+    for number, configuration in enumerate(_spread(list(rounded.values()), MOST_WINDOWS)):
         window = window_of(configuration, dtype, (0.5 + number * GOLDEN) % 1.0)
-        if window is None:
-            return []
-        found.setdefault(name_of(window), window)
+        if window is not None:
+            found.setdefault(name_of(window), window)
     return list(found.values())
 
 
@@ -42,6 +42,24 @@ def name_of(window: Window) -> Name:
     variant = window.configuration.variant
     key = ModelKey(variant.operation, variant.name, 0, KEPT_AS)
     return key, (*_numbers(window.configuration), window.step + 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timed:
+    """A window with what its calls took.
+
+    Parameters
+    ----------
+    window : Window
+    seconds : tuple of float
+        Medians, one for each call.
+    cost : float
+        What taking them took in all, seconds, about.
+    """
+
+    window: Window
+    seconds: tuple[float, ...]
+    cost: float
 
 
 class Observer:
@@ -63,8 +81,10 @@ class Observer:
         self._sampler, self._store, self._on_progress = sampler, store, on_progress
         self.batches: list[Batch] = []
 
-    def times(self, windows: Iterable[Window], state: State) -> list[tuple[Window, list[float]]]:
-        """Windows with the medians of their calls' times, seconds; those that are new are measured, interleaved.
+    def times(self, windows: Iterable[Window], state: State) -> list[Timed]:
+        """Windows with their times; those that are new are measured, those of one problem interleaved.
+
+        What cannot be had in the given state of the core is left out.
 
         Raises
         ------
@@ -74,35 +94,48 @@ class Observer:
             If the store fails.
         """
         wanted = {name_of(window): window for window in windows}
-        stored = self._stored({key for key, _ in wanted}, state)
-        missing = {name: window for name, window in wanted.items() if len(stored.get(name, ())) < LEAST_SAMPLES}
-        if missing:
-            batch = measure_and_keep(
-                self._sampler,
-                self._store,
-                [window.job for window in missing.values()],
-                [REPETITIONS] * len(missing),
-                list(missing),
-                state=state,
-                label="timing steps of algorithms",
-                on_progress=self._on_progress,
-            )
-            self.batches.append(batch)
-            for name, measurement in zip(missing, batch.measurements, strict=True):
-                stored[name] = list(measurement.accepted or measurement.samples)
-        return [(window, _medians(stored[name])) for name, window in wanted.items()]
+        found = self._stored(wanted, state)
+        problems: dict[object, dict[Name, Window]] = {}
+        for name in wanted.keys() - found.keys():
+            sizes = wanted[name].configuration.sizes
+            problems.setdefault(tuple(sorted(sizes.items())), {})[name] = wanted[name]
+        for missing in problems.values():
+            found |= self._measured(missing, state)
+        return [_timed(window, found[name]) for name, window in wanted.items() if found.get(name)]
 
-    def _stored(self, keys: Iterable[ModelKey], state: State) -> dict[Name, list[Sample]]:
-        setup, store = self._sampler.setup, self._store
-        return {
-            (key, point): samples for key in keys for point, samples in store.load_samples(setup, key, state).items()
-        }
+    def _measured(self, windows: Mapping[Name, Window], state: State) -> dict[Name, list[Sample]]:
+        batch = measure_and_keep(
+            self._sampler,
+            self._store,
+            [window.job for window in windows.values()],
+            [REPETITIONS] * len(windows),
+            list(windows),
+            state=state,
+            label="timing steps of algorithms",
+            on_progress=self._on_progress,
+        )
+        self.batches.append(batch)
+        if batch.state != state:
+            return {}
+        return {name: list(own.accepted) for name, own in zip(windows, batch.measurements, strict=True)}
+
+    def _stored(self, windows: Mapping[Name, Window], state: State) -> dict[Name, list[Sample]]:
+        """What the store has enough samples of, each with as many times as the window has calls."""
+        found: dict[Name, list[Sample]] = {}
+        for key in {key for key, _ in windows}:
+            for point, samples in self._store.load_samples(self._sampler.setup, key, state).items():
+                window = windows.get((key, point))
+                if window is not None:
+                    fitting = [sample for sample in samples if len(sample.times) == len(window.calls)]
+                    if len(fitting) >= LEAST_SAMPLES:
+                        found[key, point] = fitting
+        return found
 
 
-def _medians(samples: Sequence[Sample]) -> list[float]:
-    """Of each call."""
-    times = np.array([sample.parts or (sample.seconds,) for sample in samples])
-    return [float(median) for median in np.median(times, axis=0)]
+def _timed(window: Window, samples: Sequence[Sample]) -> Timed:
+    times = np.array([sample.times for sample in samples])
+    medians = tuple(float(median) for median in np.median(times, axis=0))
+    return Timed(window, medians, RUNS_PER_SAMPLE * sum(sample.seconds for sample in samples))
 
 
 def _numbers(configuration: Configuration) -> tuple[int, ...]:
@@ -112,7 +145,7 @@ def _numbers(configuration: Configuration) -> tuple[int, ...]:
 
 
 def _rounded(configuration: Configuration, dtype: str) -> Configuration:
-    """With sizes and block sizes that questions share; within what models of the question cover."""
+    """With sizes and block sizes that questions share."""
     variant, b = configuration.variant, configuration.b
     sizes = {name: round_up(size) for name, size in configuration.sizes.items()}
     if variant.usual is not None or b is None:
@@ -121,13 +154,12 @@ def _rounded(configuration: Configuration, dtype: str) -> Configuration:
     return Configuration(variant, sizes, rounded)
 
 
-def _spread(configurations: Sequence[Configuration]) -> Iterator[Configuration]:
-    """Configurations by their distance from all before in the logarithms of sizes, largest first; again and again."""
+def _spread(configurations: Sequence[Configuration], most: int) -> list[Configuration]:
+    """So many, by their distance from all before in the logarithms of sizes, the largest first; again and again."""
     places = np.log(np.array([_numbers(own) for own in configurations], dtype=float))
     order = [int(np.argmax(places.sum(axis=1)))]
-    while len(order) < len(configurations):
-        distances = ((places[:, None] - places[order]) ** 2).sum(axis=2).min(axis=1)
-        distances[order] = -1.0
+    distances = ((places - places[order[0]]) ** 2).sum(axis=1)
+    while len(order) < min(most, len(configurations)):
         order.append(int(np.argmax(distances)))
-    for number in count():
-        yield configurations[order[number % len(order)]]
+        distances = np.minimum(distances, ((places - places[order[-1]]) ** 2).sum(axis=1))
+    return [configurations[order[number % len(order)]] for number in range(most)]

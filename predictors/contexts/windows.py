@@ -11,9 +11,10 @@ import numpy as np
 
 from blascast.algorithms import CallArray, Sequence, find_operation, operands_of
 from blascast.sampler.call import Call, View
-from blascast.sampler.job import Job
-from blascast.sampler.program import Restore, Run
+from blascast.sampler.job import Job, sequence_job
+from blascast.sampler.program import Run
 
+from ..caching.accesses import is_single_loop
 from ..configurations import Configuration, described, traced
 
 
@@ -37,18 +38,13 @@ class Window:
 
     @property
     def job(self) -> Job:
-        """What is done to time it."""
-        overwritten = {
-            (view.buffer, view.row, view.column, view.rows, view.columns): view
-            for call in (*self.before, *self.calls)
-            for view in call.overwritten
-        }
-        restored = tuple(Restore(view) for view in overwritten.values())
+        """What is done to time it: operands are restored as before a run."""
+        restored = sequence_job((*self.before, *self.calls)).preamble
         return Job((*restored, *(Run(call) for call in self.before)), self.calls, precondition="in a window")
 
 
 def window_of(configuration: Configuration, dtype: str, place: float) -> Window | None:
-    """The step of an algorithm at which so much of its operations is done; None if it is not a single loop.
+    """The step of an algorithm at which so much of its operations is done; None if it has no single loop, or one step.
 
     Parameters
     ----------
@@ -58,10 +54,10 @@ def window_of(configuration: Configuration, dtype: str, place: float) -> Window 
         0 is the beginning, 1 the end.
     """
     sequence = traced([configuration], dtype)
-    steps = {len(np.atleast_1d(calls.call.owner)) for calls in sequence.calls if calls.call.owner is not None}
-    if len(steps) != 1:
+    owner = sequence.calls[0].call.owner if sequence.calls else None
+    if owner is None or len(owner) == 1 or not is_single_loop(sequence):
         return None
-    (count,) = steps
+    count = len(owner)
     flops = sum(np.bincount(own.entries, own.flops * own.times, minlength=count) for own in sequence.calls)
     done = np.cumsum(flops)
     return _window(configuration, sequence, dtype, int(np.searchsorted(done, place * done[-1])))

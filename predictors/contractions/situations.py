@@ -64,7 +64,7 @@ def situations(loops: Sequence[Loop], moving: Iterable[Operand] = (), item_bytes
 
 def _choices(loop: Loop, is_inner: bool, operands: Sequence[Operand], item_bytes: int) -> Iterable[tuple[str, float]]:
     """What one loop may be like, with shares."""
-    first = 1 / loop.count if loop.count > 1 and (is_inner or 1 / loop.count > SIGNIFICANT_SHARE) else 0.0
+    first = 1 / loop.count if is_inner or 1 / loop.count > SIGNIFICANT_SHARE else 0.0
     entering = failing_share([o for o in operands if o.moves.get(loop.name)], loop.name, item_bytes) or 1.0
     yield from (
         (word, share)

@@ -26,9 +26,9 @@ _WORK_PER_SECOND = 2e10
 def trains(
     rows: Sequence[Row], item_bytes: int, loops: tuple[Loop, ...] = ()
 ) -> Iterator[tuple[tuple[Loop, ...], Row]]:
-    """The outermost loops with short iterations, and the steps outside of such, with the loops around each."""
+    """The outermost loops of several short iterations, and the steps outside of such, with the loops around each."""
     for row in rows:
-        if isinstance(row, Step) or _seconds(row.body, item_bytes) < LONGEST_ITERATION:
+        if isinstance(row, Step) or (row.count > 1 and _seconds(row.body, item_bytes) < LONGEST_ITERATION):
             yield loops, row
         else:
             yield from trains(row.body, item_bytes, (*loops, row))

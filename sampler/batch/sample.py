@@ -67,6 +67,11 @@ class Sample:
     parts: tuple[float, ...] = ()
 
     @property
+    def times(self) -> tuple[float, ...]:
+        """Of its timed calls, one or several."""
+        return self.parts or (self.seconds,)
+
+    @property
     def row(self) -> tuple[float | str | None, ...]:
         """What is kept of it: its fields in order, the parts as text."""
         numbers = (getattr(self, own.name) for own in fields(self) if own.name != "parts")

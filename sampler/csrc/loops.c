@@ -1,6 +1,7 @@
 /* What LAPACK and libflame, and tensor contractions, do in loops of their own, with Fortran's interface: for each type of numbers, and
  * for integers of 32 and 64 bits. */
 #include <complex.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
                      const integer *ldw) {                                                                 \
         for (integer i = 0; i < *m; i++) {                                                                 \
             for (integer j = 0; j < *n; j++) {                                                             \
-                a[i + j * *lda] -= conjugate(w[j + i * *ldw]);                                             \
+                a[i + (ptrdiff_t)j * *lda] -= conjugate(w[j + (ptrdiff_t)i * *ldw]);                                             \
             }                                                                                              \
         }                                                                                                  \
     }
@@ -21,13 +22,13 @@
 #define GETF2NP(name, number, integer)                                                                     \
     static void name(const integer *n, number *a, const integer *lda) {                                   \
         for (integer k = 0; k < *n; k++) {                                                                 \
-            const number *pivots = a + k * *lda;                                                           \
+            const number *pivots = a + (ptrdiff_t)k * *lda;                                                           \
             const number inverse = 1 / pivots[k];                                                          \
             for (integer i = k + 1; i < *n; i++) {                                                         \
-                a[i + k * *lda] *= inverse;                                                                \
+                a[i + (ptrdiff_t)k * *lda] *= inverse;                                                                \
             }                                                                                              \
             for (integer j = k + 1; j < *n; j++) {                                                         \
-                number *column = a + j * *lda;                                                             \
+                number *column = a + (ptrdiff_t)j * *lda;                                                             \
                 const number factor = column[k];                                                           \
                 for (integer i = k + 1; i < *n; i++) {                                                     \
                     column[i] -= pivots[i] * factor;                                                       \
@@ -40,7 +41,7 @@
 #define ZERO(name, number, integer)                                                                        \
     static void name(const integer *m, const integer *n, number *a, const integer *lda) {                 \
         for (integer j = 0; j < *n; j++) {                                                                 \
-            memset(a + j * *lda, 0, (size_t)*m * sizeof(number));                                          \
+            memset(a + (ptrdiff_t)j * *lda, 0, (size_t)*m * sizeof(number));                                          \
         }                                                                                                  \
     }
 
@@ -55,7 +56,7 @@ enum { TILE = 16 };
                 const integer j1 = j0 + TILE < *n ? j0 + TILE : *n;                                        \
                 for (integer i = i0; i < i1; i++) {                                                        \
                     for (integer j = j0; j < j1; j++) {                                                    \
-                        b[j + i * *ldb] = a[i + j * *lda];                                                 \
+                        b[j + (ptrdiff_t)i * *ldb] = a[i + (ptrdiff_t)j * *lda];                                                 \
                     }                                                                                      \
                 }                                                                                          \
             }                                                                                              \

@@ -88,6 +88,11 @@ class CompiledNest:
         self._operations = ffi.cast("bc_operation *", self._rows.ctypes.data)
         self._lock = threading.Lock()
 
+    @property
+    def temporary_bytes(self) -> int:
+        """What it keeps for copies."""
+        return sum(array.nbytes for array in self._temporary)
+
     def run(self, *addresses: int) -> None:
         """Runs it on operands whose first elements are at the given addresses."""
         with self._lock:

@@ -280,8 +280,19 @@ class Lowering:
                     infos = ((call, places),)
                     columns.append((places, True))
                 case _:
-                    columns.append((self.pool.places(np.asarray(_integer(argument, views, values))), True))
+                    integers = np.asarray(_integer(argument, views, values), dtype=np.int64)
+                    self._check_fits(call, argument.name, integers)
+                    columns.append((self.pool.places(integers), True))
         return columns + lengths, infos
+
+    def _check_fits(self, call: Call, name: str, integers: Integers) -> None:
+        """Refuses integers that the library's are too short for: it would see other ones."""
+        bits = self._setup.library.integer_bits
+        if bits < 64 and (largest := int(np.max(integers, initial=0))) >= 1 << (bits - 1):
+            raise UsageError(
+                f"{call.kernel.name}: {name} = {largest} does not fit into the library's integers of {bits} bits; "
+                "choose smaller sizes, or a library with integers of 64 bits"
+            )
 
     def _scalar(self, value: complex, kind: Kind) -> int:
         """Where a factor is; a real one of a complex routine is real."""

@@ -4,7 +4,6 @@ They tell what a call takes in an algorithm, and cost more than to run it: a ref
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from blascast.sampler.call import Call, View
 from blascast.sampler.job import Job, sequence_job
@@ -20,27 +19,26 @@ def aware_jobs(calls: Sequence[Call]) -> list[Job]:
     jobs = []
     for index, call in enumerate(calls):
         before = tuple(Run(own) for own in calls[_first_needed(calls, index) : index])
-        jobs.append(replace(sequence_job([call]), preamble=(*restoring, *before), precondition="aware"))
+        jobs.append(Job((*restoring, *before), (call,), precondition="aware"))
     return jobs
 
 
 def _first_needed(calls: Sequence[Call], index: int) -> int:
     """The first of the calls that bring in what a call accesses."""
     call = calls[index]
-    wanted = [view for view in call.views.values() if view.rows > 0 and view.columns > 0]
+    left = {id(view): view.rows * view.columns for view in call.views.values()}
     for place in range(index - 1, -1, -1):
-        wanted = [view for view in wanted if not any(_meet(view, own) for own in calls[place].views.values())]
-        if not wanted or (calls[place].kernel is call.kernel and calls[place].case == call.case):
+        for view in call.views.values():
+            left[id(view)] -= sum(_common(view, own) for own in calls[place].views.values())
+        if max(left.values()) <= 0 or (calls[place].kernel is call.kernel and calls[place].case == call.case):
             return place
     return 0
 
 
-def _meet(view: View, other: View) -> bool:
-    """Whether views have entries in common."""
-    return bool(
-        view.buffer == other.buffer
-        and view.row < other.row + other.rows
-        and other.row < view.row + view.rows
-        and view.column < other.column + other.columns
-        and other.column < view.column + view.columns
-    )
+def _common(view: View, other: View) -> int:
+    """Entries that views have in common."""
+    if view.buffer != other.buffer:
+        return 0
+    rows = min(view.row + view.rows, other.row + other.rows) - max(view.row, other.row)
+    columns = min(view.column + view.columns, other.column + other.columns) - max(view.column, other.column)
+    return int(max(rows, 0) * max(columns, 0))
