@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import blascast
@@ -16,16 +16,17 @@ from blascast.algorithms.contractions import Problem, candidates, parse_contract
 from blascast.cli import run
 from blascast.predictors.contractions.benchmarks import occurrences
 from blascast.predictors.contractions.distances import Walk, operands_of
-from blascast.predictors.contractions.memory import LARGEST_STRIDE, shortened
+from blascast.predictors.contractions.memory import LARGEST_STRIDE, in_own_memory, shortened
 from blascast.predictors.contractions.prefetching import failing_share, prefetch_of
 from blascast.predictors.contractions.singles import MOST_WORK, representative
 from blascast.predictors.contractions.stages import Stage
-from blascast.predictors.contractions.states import Machine, regions_of
+from blascast.predictors.contractions.states import Benchmark, Machine, prepared, regions_of
 from blascast.sampler.call import View, bind
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.nest import Loop, Nest, Step
-from blascast.sampler.program import Run
+from blascast.sampler.precondition import FOREIGN
+from blascast.sampler.program import Flush, Repeat, Run, Touch
 from blascast.sampler.setup import Cache
 
 CACHES = (Cache(1, 32 << 10), Cache(2, 1 << 20), Cache(3, 32 << 20))
@@ -44,6 +45,70 @@ def nest_named(name: str, text: str = "abc=ai,ibc", sizes: dict[str, int] = EXAM
 
 def kernel_step(nest: Nest) -> Step:
     return max(nest.steps(), key=lambda pair: len(pair[0]))[1]
+
+
+# --- set-ups: what is accessed before a call is timed
+
+
+def accesses_of(benchmark: Benchmark) -> list[tuple[str, str]]:
+    """What a preamble does, and to which memory; operations that follow each other on one are one."""
+    found: list[tuple[str, str]] = []
+    for operation in benchmark.preamble:
+        inner = operation.body[0] if isinstance(operation, Repeat) else operation
+        if isinstance(inner, Touch | Flush):
+            own = (type(inner).__name__, inner.view.buffer)
+            found += [own] if own not in found[-1:] else []
+    return found
+
+
+def foreign_bytes(benchmark: Benchmark) -> list[int]:
+    views = [o.view for o in benchmark.preamble if isinstance(o, Touch) and o.view.buffer == FOREIGN]
+    return [8 * int(view.rows) * int(view.columns) for view in views]
+
+
+def test_operands_are_accessed_from_the_farthest_to_the_nearest_with_other_memory_between() -> None:
+    own = in_own_memory((kernel_step(nest_named("c-gemm")),))
+    first, second, result = (own.names[name] for name in ("A", "B", "C"))
+    sizes = {name: region.bytes for name, region in regions_of(own.rows, DOUBLE).items()}
+    found = prepared(own, {first: 1 << 17, second: 1 << 20, result: 1 << 30}, MACHINE)
+    assert isinstance(found.preamble[0], Run)
+    assert accesses_of(found) == [
+        *(("Flush", name) for name in (first, second, result)),
+        *(("Touch", second), ("Touch", FOREIGN), ("Touch", first), ("Touch", FOREIGN)),
+    ]
+    between, after = foreign_bytes(found)
+    assert between == pytest.approx((1 << 20) - (1 << 17) - sizes[first], abs=4096)
+    assert after == pytest.approx(1 << 17, abs=4096)
+    assert found.fetching > 0
+
+
+def test_what_is_near_is_neither_flushed_nor_accessed() -> None:
+    own = in_own_memory((kernel_step(nest_named("c-gemm")),))
+    found = prepared(own, dict.fromkeys(own.names.values(), 0), MACHINE)
+    assert [name for kind, name in accesses_of(found) if kind == "Flush" or name == FOREIGN] == []
+    assert found.fetching == 0
+
+
+def test_distances_that_differ_little_share_a_benchmark() -> None:
+    typical = MACHINE.typical
+    assert typical(4000) == 0
+    assert typical(1 << 20) == typical((1 << 20) + 50_000) == 1 << 20
+    assert typical(1 << 20) != typical(3 << 19)
+    assert typical(25 << 20) is None  # beyond three quarters of 32 MiB
+    assert typical(23 << 20) is not None
+
+
+@pytest.mark.parametrize("name", ["c-gemm", "cb-gemv", "ca-gemv", "ci-ger"])
+def test_set_ups_of_named_algorithms(name: str) -> None:
+    """Each timed call is made once, what is far is flushed, and accesses follow the distances of its operands."""
+    for occurrence in occurrences(nest_named(name), MACHINE, Stage.DISTANCES):
+        found = accesses_of(occurrence.benchmark)
+        touched = [own for kind, own in found if kind == "Touch" and own != FOREIGN]
+        flushed = [own for kind, own in found if kind == "Flush"]
+        assert len(touched) == len(set(touched))
+        assert [kind for kind, _ in found] == sorted((kind for kind, _ in found), key=["Flush", "Touch"].index)
+        assert set(flushed) | set(touched)
+        assert sum(isinstance(operation, Run) for operation in occurrence.benchmark.preamble) == 1
 
 
 # --- access distances: as in the examples of section 23.3
@@ -372,3 +437,92 @@ def test_arrays_that_are_refused(tmp_path: Path) -> None:
         else:
             with pytest.raises(UsageError, match=message):
                 blascast.contract("ai,ib->ab", *arguments, home=tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("operands", "message"),
+    [
+        (([[1.0, 2.0], [3.0]], np.ones((2, 2))), "operands must be arrays, or nested lists of one length at each depth"),
+        ((np.zeros((2, 2), dtype="datetime64[s]"), np.ones((2, 2))), "arrays must be of float32"),
+        ((np.zeros((2, 2), dtype=[("x", "f8")]), np.ones((2, 2))), "arrays must be of float32"),
+        ((None, np.ones((2, 2))), "arrays must be of float32"),
+    ],
+)
+def test_operands_that_are_no_arrays(operands: tuple[object, object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        blascast.contract("ai,ib->ab", *operands, home=tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kernels": ["gemm"]}, "a contraction of arrays takes measure, library, threads, home, on_progress, got 'kernels'"),
+        ({"dtype": "s"}, "got 'dtype'; leave it out"),
+        ({"library": "simulated"}, "the simulated machine computes no results; choose another library"),
+        ({"library": "nowhere"}, "unknown library 'nowhere'"),
+    ],
+)
+def test_options_that_contract_has_not(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        blascast.contract("ai,ib->ab", np.ones((2, 2)), np.ones((2, 2)), **options)  # type: ignore[arg-type]
+
+
+def test_a_contraction_must_be_text() -> None:
+    with pytest.raises(UsageError, match="is no contraction of two tensors"):
+        blascast.contract(["ai", "ib"], np.ones((2, 2)), np.ones((2, 2)))  # type: ignore[arg-type]
+
+
+def test_a_plan_runs_on_arrays_like_its_own_only(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    A, B = random.random((3, 4)), random.random((4, 5))
+    plan = blascast.plan("ai,ib->ab", A, B, home=tmp_path)
+    np.testing.assert_allclose(plan.run(A, B), A @ B)
+    out = np.zeros((3, 5))
+    assert plan.run(A, B, out) is out
+    for left, right, into in (
+        (A.T.copy().T, B, None),
+        (A[:2], B, None),
+        (A.astype(np.float32), B.astype(np.float32), None),
+        (A, B, np.zeros((5, 3)).T),
+        (A, B, np.zeros((3, 10))[:, ::2]),
+    ):
+        with pytest.raises(UsageError, match=r"this plan is for [ABC] of float64, shape .*, got .*; make another"):
+            plan.run(left, right, into)
+    np.testing.assert_allclose(plan.run(A[::-1], B), A[::-1] @ B)  # which is copied to a layout like its own
+
+
+def test_arrays_side_by_side_are_no_overlap(tmp_path: Path) -> None:
+    whole = np.ones((4, 8))
+    found = blascast.contract("ai,ib->ab", whole[:, :4], np.ones((4, 4)), whole[:, 4:], home=tmp_path)
+    np.testing.assert_allclose(found, 4.0)
+    np.testing.assert_allclose(whole[:, :4], 1.0)
+
+
+def test_of_too_many_algorithms_those_of_matrix_products_are_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    text, sizes = "abcdefgh=abcdij,efghij", [option for index in "abcdefghij" for option in ("--size", f"{index}=2")]
+    assert run(["contract", text, *sizes, "--library", "simulated", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["kernel"] for row in answer["rows"]} <= {"gemm", "ttgt"}
+    assert run(["contract", text, *sizes, "--library", "simulated", "--kernels", "dot"]) == 2
+    assert "algorithms with the kernels dot, up to 20000 are looked at; name other kernels" in capsys.readouterr().err
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=2, max_size=2),
+    st.lists(st.integers(0, 3), min_size=2, max_size=2),
+    st.sampled_from(["f4", "f8", "c8", "c16", "i4", "?", ">f8", "O", "S3", "M8[s]"]),
+    st.sampled_from(["ai,ib->ab", "ai,ia->", "aa,ab->b", "ab,ab->ab", "ai,bi->ab", "ai,ib", "x", "a,b->ab"]),
+    st.sampled_from([None, "f8", "f4", "view"]),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_arrays_are_contracted_rightly_or_refused(
+    tmp_path: Path, left: list[int], right: list[int], dtype: str, text: str, into: str | None
+) -> None:
+    A, B = np.ones(left).astype(dtype, casting="unsafe"), np.ones(right).astype(dtype, casting="unsafe")
+    out = A if into == "view" else None if into is None else np.zeros((left[0], right[1]), dtype=into)
+    try:
+        found = blascast.contract(text, A, B, out, home=tmp_path)
+    except UsageError as error:
+        assert "\n" not in str(error)
+        return
+    np.testing.assert_allclose(found, np.einsum(text, A, B))

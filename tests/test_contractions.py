@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blascast.algorithms.contractions import (
@@ -211,3 +211,68 @@ def test_arrays_with_gaps(libraries: dict[str, LocalLibrary]) -> None:
         libraries["d"].compile(nest.nest, nest.buffers, 3).run(*(parts[name].ctypes.data for name in TENSORS))
         np.testing.assert_allclose(parts["C"], wanted, err_msg=nest.name)
         assert np.count_nonzero(whole["C"] != 7.0) <= wanted.size, "nothing between is written"
+
+
+@given(contractions(), st.data())
+@settings(max_examples=40)
+def test_any_positive_strides(libraries: dict[str, LocalLibrary], contraction: Contraction, data: st.DataObject) -> None:
+    """Tensors with gaps between any of their dimensions, in any order; operands may even overlap themselves."""
+    extents = {index: data.draw(st.sampled_from([1, 2, 3])) for index in contraction.indices}
+    dtype = data.draw(st.sampled_from("sdcz"))
+    strides, memory, arrays = {}, {}, {}
+    for seed, name in enumerate(TENSORS):
+        shape = tuple(extents[index] for index in contraction.indices_of(name))
+        strides[name] = _strides_for(shape, data, name != "C" and data.draw(st.booleans()))
+        span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides[name], strict=True))
+        memory[name] = array((span,), dtype, "C", seed)
+        steps = [memory[name].itemsize * stride for stride in strides[name]]
+        arrays[name] = np.lib.stride_tricks.as_strided(memory[name], shape, steps)
+    problem = Problem(contraction, extents, strides)  # type: ignore[arg-type]
+    subscripts = "{},{}->{}".format(*("".join(contraction.indices_of(name)) for name in TENSORS))
+    wanted = np.einsum(subscripts, arrays["A"], arrays["B"])
+    before = memory["C"].copy()
+    outside = np.ones(len(before), dtype=bool)
+    np.lib.stride_tricks.as_strided(outside, wanted.shape, strides["C"])[...] = False
+    found = list(candidates(problem, dtype))
+    for candidate in found[:: max(1, len(found) // 12)]:
+        nest = candidate.nest
+        memory["C"][...] = before
+        libraries[dtype].compile(nest.nest, nest.buffers, 3).run(*(arrays[name].ctypes.data for name in TENSORS))
+        np.testing.assert_allclose(arrays["C"], wanted, rtol=1e-3, atol=1e-4, err_msg=nest.name)
+        np.testing.assert_array_equal(memory["C"][outside], before[outside], err_msg=nest.name)
+
+
+def _strides_for(shape: tuple[int, ...], data: st.DataObject, overlap: bool) -> tuple[int, ...]:
+    """Positive strides: in any order of the dimensions, with gaps, or any at all."""
+    if overlap:
+        return tuple(data.draw(st.integers(1, 4)) for _ in shape)
+    strides, reach = [0] * len(shape), 1
+    for axis in data.draw(st.permutations(range(len(shape)))):
+        strides[axis] = reach * data.draw(st.sampled_from([1, 1, 2]))
+        reach = strides[axis] * shape[axis]
+    return tuple(strides)
+
+
+def test_rows_of_the_set_run(libraries: dict[str, LocalLibrary]) -> None:
+    """All 48 rows of the TCCG set at the smallest sizes: some algorithms of each family equal einsum."""
+    with (Path(__file__).parent / "tccg.csv").open() as file:
+        texts = [row["contraction"] for row in csv.DictReader(file)]
+    for text in texts:
+        contraction = parse_contraction(text)
+        problem = Problem.contiguous(contraction, {index: 2 + place % 2 for place, index in enumerate(contraction.indices)})
+        check_all(problem, "d", "F", libraries["d"], most=15)
+
+
+def test_too_large_integers_are_refused(libraries: dict[str, LocalLibrary]) -> None:
+    """A library with integers of 32 bits would see others."""
+    contraction = parse_contraction("ab=ai,ib")
+    strides = {"A": (1, 1 << 31), "B": (1, 4), "C": (1, 4)}
+    problem = Problem(contraction, {"a": 4, "b": 4, "i": 4}, strides)  # type: ignore[arg-type]
+    gemm = next(own for own in candidates(problem, "d") if own.name == "-gemm")
+    with pytest.raises(UsageError, match=r"lda = 2147483648 does not fit into the library's integers of 32 bits"):
+        libraries["d"].compile(gemm.nest.nest, gemm.nest.buffers, 3)
+
+
+def test_sizes_are_limited() -> None:
+    with pytest.raises(UsageError, match="must be a positive integer up to 2147483647, got 2147483648"):
+        check_extents(parse_contraction("ab=ai,ib"), {"a": 1 << 31, "i": 1, "b": 1})

@@ -1,5 +1,6 @@
 """Predictions of tensor contractions by cache-aware micro-benchmarks (dissertation, section 23).
 
+stages       up to where predictions are refined
 footprints   how much of the caches a part of a tensor takes
 distances    how much memory was accessed since an operand was
 prefetching  which operands the loop's previous iteration brought in
