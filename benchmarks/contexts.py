@@ -106,7 +106,7 @@ def steps(library: str, operations: str, sizes: str, blocks: str) -> None:
     wanted = parse_names(operations)
     cases = []
     with Session(library=library) as session:
-        levels = levels_of(session.setup.machine)
+        levels = [Level(cache.bytes, 1 / 2) for cache in session.setup.machine.caches[-2:]]
         print(f"{session.setup}; caches: {', '.join(f'{level.bytes / 2**20:g} MiB' for level in levels)}")
         for (name, variant), n, b in product(STEPS, map(int, sizes.split(",")), map(int, blocks.split(","))):
             if (
@@ -118,12 +118,12 @@ def steps(library: str, operations: str, sizes: str, blocks: str) -> None:
                 print(f"  {name}, n = {n}, b = {b} measured", flush=True)
     families = {one.operation: one.operation.removesuffix("-upper") for one in cases}
     fits = {
-        name: fitted([own for own in cases if families[own.operation] != family], levels)
+        name: fitted([own for own in cases if families[own.operation] != family], [Level(levels[-1].bytes)])
         for name, family in families.items()
     }
     print_steps(cases, levels, fits)
     print_brackets(cases)
-    print(f"fitted to all: {fitted(cases, levels)}")
+    print(f"fitted to all: {fitted(cases, [Level(levels[-1].bytes)])}")
 
 
 def measured_case(session: Session, name: str, variant: int, n: int, b: int) -> Case | None:
@@ -190,8 +190,8 @@ def print_steps(cases: Sequence[Case], levels: Sequence[Level], fits: Mapping[st
         "cold": lambda case: case.profile.alone["cold"],
         "sharp": lambda case: case.between([replace(levels[-1], weight=1.0)], Sharp(), False),
         "splitting": lambda case: case.between([replace(levels[-1], weight=1.0)], Sharp(), True),
-        "levels": lambda case: case.between(levels, Sharp(), True),
-        "smooth": lambda case: case.between(levels, fits[case.operation], True),
+        "two levels": lambda case: case.between(levels, Sharp(), True),
+        "smooth": lambda case: case.between([replace(levels[-1], weight=1.0)], fits[case.operation], True),
     }
     print(f"\n{'operation':16} {'n':>5} {'b':>4} {'ms':>8} {'noise':>6}", *(f"{way:>15}" for way in ways))
     for case in cases:

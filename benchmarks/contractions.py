@@ -139,7 +139,9 @@ def efficiency(library: str, n: int) -> None:
         print(f"deciding among {len(gemm)} gemm algorithms: {deciding:.3f} s, running each once: {running.sum():.3f} s")
         noise = np.mean(np.abs(running / again - 1))
         print(f"ratio {running.sum() / deciding:.1f}; chosen {known[0].candidate.name}; noise floor {noise:.1%}\n")
-        heading = f"{'algorithm':10} {'predicted [s]':>13} {'run [s]':>9} {'noise [%]':>9} {'cost [s]':>9} {'run / cost':>10}"
+        heading = (
+            f"{'algorithm':10} {'predicted [s]':>13} {'run [s]':>9} {'noise [%]':>9} {'cost [s]':>9} {'run / cost':>10}"
+        )
         print(f"{heading} {'shared [s]':>10} {'run / shared':>12}  part run")
         shared = Measurer(session.sampler, session.store)
         for kernel in ("axpy", "dot"):
@@ -196,7 +198,10 @@ def overhead() -> None:
     alone, _ = least(lambda: [plan.run_unchecked(A, B) for _ in calls])
     einsum, _ = least(lambda: [np.einsum("ai,ib->ab", A, B) for _ in calls])
     more, own, other = (1e6 * seconds / len(calls) for seconds in (remembered - alone, alone, einsum))
-    print(f"2 x 2 matrices, per call: finding the plan {more:.1f} µs (target 20), running it {own:.1f}, einsum {other:.1f}")
+    print(
+        f"2 x 2 matrices, per call: finding the plan {more:.1f} µs (target 20), running it {own:.1f}, "
+        f"einsum {other:.1f}"
+    )
 
 
 def least(run: Callable[[], Any]) -> tuple[float, Any]:

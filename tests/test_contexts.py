@@ -190,11 +190,8 @@ def test_an_unknown_context_is_refused(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_levels_of_caches() -> None:
     caches = (Cache(1, 32 << 10), Cache(2, 1 << 20), Cache(3, 32 << 20))
-    assert [(level.bytes, level.weight) for level in levels_of(Machine("", "", caches))] == [
-        (1 << 20, 0.5),
-        (32 << 20, 0.5),
-    ]
-    assert [level.weight for level in levels_of(Machine("", "", caches[:2]))] == [1.0]
-    for unknown in ((), (Cache(2, 0),), caches[:1]):
+    assert [(level.bytes, level.weight) for level in levels_of(Machine("", "", caches))] == [(32 << 20, 1.0)]
+    assert [level.bytes for level in levels_of(Machine("", "", (*caches[:2], Cache(3, 0))))] == [1 << 20]
+    for unknown in ((), (Cache(2, 0),)):
         with pytest.raises(UsageError, match="the sizes of this machine's caches are not known"):
             levels_of(Machine("", "", unknown))

@@ -215,7 +215,9 @@ def test_arrays_with_gaps(libraries: dict[str, LocalLibrary]) -> None:
 
 @given(contractions(), st.data())
 @settings(max_examples=40)
-def test_any_positive_strides(libraries: dict[str, LocalLibrary], contraction: Contraction, data: st.DataObject) -> None:
+def test_any_positive_strides(
+    libraries: dict[str, LocalLibrary], contraction: Contraction, data: st.DataObject
+) -> None:
     """Tensors with gaps between any of their dimensions, in any order; operands may even overlap themselves."""
     extents = {index: data.draw(st.sampled_from([1, 2, 3])) for index in contraction.indices}
     dtype = data.draw(st.sampled_from("sdcz"))
@@ -259,7 +261,9 @@ def test_rows_of_the_set_run(libraries: dict[str, LocalLibrary]) -> None:
         texts = [row["contraction"] for row in csv.DictReader(file)]
     for text in texts:
         contraction = parse_contraction(text)
-        problem = Problem.contiguous(contraction, {index: 2 + place % 2 for place, index in enumerate(contraction.indices)})
+        problem = Problem.contiguous(
+            contraction, {index: 2 + place % 2 for place, index in enumerate(contraction.indices)}
+        )
         check_all(problem, "d", "F", libraries["d"], most=15)
 
 

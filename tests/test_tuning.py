@@ -13,7 +13,7 @@ import blascast
 from blascast.answers.ilaenv import override
 from blascast.cli import run
 from blascast.predictors.blocksize import Curve
-from blascast.predictors.tuning import steps_of
+from blascast.predictors.tuning import OWN, steps_of
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.libraries import library_files
 from blascast.sampler.simulated import SimulatedBackend
@@ -53,16 +53,17 @@ def test_the_fewest_steps_that_stay_within_one_per_cent() -> None:
         curve(300, [1.3, 1.1, 1.0, 1.005]),
         curve(400, [1.3, 1.2, 1.009, 1.0]),
     ]
-    steps = steps_of(curves, [64] * 4)
-    assert [(step.first, step.last, step.b) for step in steps] == [(100, 200, 64), (300, 400, 128)]
+    steps = steps_of(curves, [own.at(64) for own in curves])
+    assert [(step.first, step.last, step.b) for step in steps] == [(100, 200, OWN), (300, 400, 128)]
     assert steps[0].gain == 0
     assert steps[1].gain == pytest.approx(np.mean([1.1 / 1.005 - 1, 0.2]))
 
 
 def test_lapacks_own_block_size_is_kept_where_it_is_good_enough() -> None:
     curves = [curve(n, [1.0, 1.004, 1.009, 1.3]) for n in (100, 200)]
-    assert [step.b for step in steps_of(curves, [96, 96])] == [96]
-    assert [step.b for step in steps_of(curves, [128, 128])] == [32]
+    assert [step.b for step in steps_of(curves, [1.009, 1.009])] == [OWN]
+    assert [step.b for step in steps_of(curves, [1.3, 1.3])] == [32]
+    assert [step.b for step in steps_of(curves, [0.9, 0.9])] == [OWN], "it may have a crossover that none of ours has"
 
 
 @pytest.fixture
@@ -88,19 +89,23 @@ def preloaded(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 def test_the_override_answers_what_is_in_its_tables(preloaded) -> None:  # type: ignore[no-untyped-def]
     source = override(
-        {"getrf": [(100, 200, 16), (300, 500, 48), (600, 1000, 96)], "geqrf": [(50, 300, 300), (400, 600, 40)]},
+        {
+            "getrf": [(100, 200, 16), (300, 500, 48), (600, 1000, 96)],
+            "geqrf": [(50, 300, 300), (400, 600, 40)],
+            "potrf": [(100, 200, 0), (300, 400, 24)],
+        },
         SimulatedBackend().setup,
     )
     questions = [
         *((1, "DGETRF", 100, 100), (1, "DGETRF", 200, 300), (1, "dgetrf", 201, 400), (1, "DGETRF", 5000, 700)),
         *((1, "DGEQRF", 250, 900), (3, "DGEQRF", 400, 400), (3, "DGETRF", 400, 400)),
-        *((2, "DGETRF", 100, 100), (1, "DPOTRF", 300, -1), (1, "DGEQRF", 600, -1)),
+        *((2, "DGETRF", 100, 100), (1, "DPOTRF", 300, -1), (1, "DPOTRF", 150, -1), (1, "DGEQRF", 600, -1)),
         # beyond the tables, or of other types
         *((1, "DGETRF", 5000, 5000), (1, "DGETRF", 99, 99), (1, "ZGETRF", 5000, 700), (1, "SGEQRF", 600, -1)),
     ]
     on, off = preloaded(source, questions)
-    assert on == [16, 16, 48, 96, 300, 40, 128, 2, 64, 40, 64, 64, 64, 64]
-    assert off == [64, 64, 64, 64, 64, 128, 128, 2, 64, 64, 64, 64, 64, 64]
+    assert on == [16, 16, 48, 96, 300, 40, 128, 2, 24, 64, 40, 64, 64, 64, 64]
+    assert off == [64, 64, 64, 64, 64, 128, 128, 2, 64, 64, 64, 64, 64, 64, 64]
 
 
 def test_hermitian_matrices_have_routines_of_their_own() -> None:
@@ -112,7 +117,7 @@ def test_hermitian_matrices_have_routines_of_their_own() -> None:
 def test_unblocked_is_unblocked() -> None:
     """LAPACK's own is kept where both it and the best are no less than the matrix."""
     small = Curve({"n": 48}, np.array([16, 48]), np.array([1.2, 1.0]), np.zeros(2))
-    assert [step.b for step in steps_of([small], [64])] == [64]
+    assert [step.b for step in steps_of([small], [small.at(64)])] == [OWN]
 
 
 def test_exported_block_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str], preloaded) -> None:  # type: ignore[no-untyped-def]
@@ -133,7 +138,7 @@ def test_exported_block_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]
             assert json.loads(printed)["rows"] == json.loads(path.read_text())["rows"] == report.to_json()["rows"]
     largest = frame[frame["routine"] == "potrf"].iloc[-1]
     on, off = preloaded((tmp_path / "table.c").read_text(), [(1, "DPOTRF", 500, -1), (1, "DLAUUM", 500, -1)])
-    assert on == [largest["b"], 64]
+    assert on == [64 if np.isnan(largest["b"]) else largest["b"], 64]
     assert off == [64, 64]
 
 

@@ -12,6 +12,7 @@ source       an algorithm as loops and as C
 
 from .candidates import KERNELS, Candidate, candidates
 from .enumeration import LoopAlgorithm, counts, loop_algorithms
+from .fusion import fused
 from .nests import ContractionNest, nest_of
 from .notation import TENSORS, Contraction, check_extents, extents_of_shapes, parse_contraction
 from .problem import Problem, contiguous_strides
@@ -30,6 +31,7 @@ __all__ = [
     "contiguous_strides",
     "counts",
     "extents_of_shapes",
+    "fused",
     "loop_algorithms",
     "loops_of",
     "nest_of",

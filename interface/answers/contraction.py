@@ -14,6 +14,7 @@ from blascast.algorithms.contractions import (
     candidates,
     check_extents,
     counts,
+    fused,
     parse_contraction,
     source_of,
 )
@@ -165,23 +166,21 @@ def check_kernels(kernels: Sequence[str] | None) -> None:
 
 
 def found_candidates(problem: Problem, dtype: str, kernels: Sequence[str] | None) -> list[Candidate]:
-    """The algorithms of a problem; where there are too many to look at, those of gemm, or on transposed copies.
+    """The algorithms of a problem; where there are too many to look at, those on fused indices and on copies.
 
     Raises
     ------
     UsageError
-        If there are none with these kernels, or too many with kernels that were named.
+        If there are none with these kernels, or too many all the same.
     """
     chosen = frozenset(KERNELS if kernels is None else kernels)
-    count = sum(number for kernel, number in counts(problem.contraction).items() if kernel in chosen)
-    if count > MOST_ALGORITHMS:
-        if kernels is not None:
+    if _count(problem, chosen) > MOST_ALGORITHMS:
+        problem = fused(problem)
+        if (count := _count(problem, chosen)) > MOST_ALGORITHMS:
             raise UsageError(
                 f"{problem.contraction} has {count} algorithms with the kernels {', '.join(sorted(chosen))}, up to "
-                f"{MOST_ALGORITHMS} are looked at; name other kernels, such as gemm or ttgt"
+                f"{MOST_ALGORITHMS} are looked at; name fewer kernels, such as gemm or ttgt"
             )
-        few = counts(problem.contraction)["gemm"] <= MOST_ALGORITHMS
-        chosen = frozenset(["gemm", "ttgt"] if few else ["ttgt"])
     found = list(candidates(problem, dtype, chosen))
     if not found:
         raise UsageError(
@@ -189,6 +188,11 @@ def found_candidates(problem: Problem, dtype: str, kernels: Sequence[str] | None
             "lacks the indices that they need; name others, or multiply elementwise (A * B)"
         )
     return found
+
+
+def _count(problem: Problem, kernels: frozenset[str]) -> int:
+    """How many algorithms there are, without listing them."""
+    return sum(number for kernel, number in counts(problem.contraction).items() if kernel in kernels)
 
 
 def _within(budget: float, known: Sequence[Estimate]) -> list[Candidate]:

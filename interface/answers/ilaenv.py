@@ -25,7 +25,7 @@ _TEXT = """\
 typedef {integer} blascast_integer;
 typedef struct {{
     blascast_integer up_to; /* the size */
-    blascast_integer b;
+    blascast_integer b;     /* 0: that of the ILAENV that is overridden */
 }} blascast_step;
 typedef blascast_integer blascast_ilaenv(const blascast_integer *, const char *, const char *,
                                          const blascast_integer *, const blascast_integer *,
@@ -87,7 +87,10 @@ blascast_integer {symbol}(const blascast_integer *ispec, const char *name, const
         for (i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {{
             if (is_routine(name, name_length, TABLES[i].name) && (*ispec == 1 || TABLES[i].crossover) &&
                 size >= TABLES[i].from && size <= TABLES[i].steps[TABLES[i].count - 1].up_to) {{
-                return block_size(TABLES[i].steps, TABLES[i].count, size);
+                const blascast_integer b = block_size(TABLES[i].steps, TABLES[i].count, size);
+                if (b > 0) {{
+                    return b;
+                }}
             }}
         }}
     }}
@@ -107,7 +110,8 @@ def override(tables: Mapping[str, Sequence[tuple[int, int, int]]], setup: Setup)
     ----------
     tables : mapping
         By a routine's name without the letter of its type: for ranges of sizes, ascending, the first, the last, and
-        the block size. Sizes between two ranges belong to the upper one; all others are left to LAPACK.
+        the block size, 0 for LAPACK's own. Sizes between two ranges belong to the upper one; all others
+        are left to LAPACK.
     setup : Setup
         What they are for; other data types are left to LAPACK, too.
     """

@@ -1,20 +1,25 @@
 """export blocksizes: block sizes for LAPACK's own algorithms, as a table and as C source that overrides ILAENV."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Unpack
+
+import numpy as np
 
 from blascast.algorithms import find_operation, find_variant
 from blascast.predictors.blocksize import Curve
-from blascast.predictors.configurations import USUAL_B, own_block_size
-from blascast.predictors.tuning import Step, steps_of
+from blascast.predictors.configurations import USUAL_B, check_size, own_block_size, several
+from blascast.predictors.tuning import OWN, Step, steps_of
 from blascast.sampler.errors import UsageError
 
+from ..effort import Spent, Tally
 from ..opening import AnswerOptions
 from ..report import Column, Report, percent
 from .blocksizes import BlocksizeReport, blocksize
 from .evidence import Evidence
 from .ilaenv import override
+from .ranking import rank
+from .standings import SweepReport
 
 ROUTINES = {
     "cholesky": "potrf",
@@ -40,6 +45,8 @@ class TunedRoutine:
         Reference LAPACK's block size.
     curves : tuple of Curve
         Run time against block size, for all sizes.
+    own : tuple of float
+        Run time with LAPACK's own block size, and crossover, for each.
     """
 
     name: str
@@ -47,11 +54,13 @@ class TunedRoutine:
     steps: tuple[Step, ...]
     usual: int
     curves: tuple[Curve, ...]
+    own: tuple[float, ...]
 
     def gain(self, n: int) -> float:
         """By how much LAPACK's own block size takes longer at a size of the sweep, relative."""
-        curve = next(curve for curve in self.curves if curve.problem["n"] == n)
-        return curve.at(self.usual) / curve.at(next(step.b for step in self.steps if step.last >= n)) - 1
+        curve, own = next(pair for pair in zip(self.curves, self.own, strict=True) if pair[0].problem["n"] == n)
+        b = next(step.b for step in self.steps if step.last >= n)
+        return 0.0 if b == OWN else own / curve.at(b) - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +90,7 @@ class TuningReport(Report):
     def cells(self) -> list[list[str]]:
         """The printed rows."""
         return [
-            [routine.name, str(step.first), str(step.last), str(step.b), str(routine.usual), percent(step.gain)]
+            [routine.name, str(step.first), str(step.last), _shown(step), str(routine.usual), percent(step.gain)]
             for routine in self.routines
             for step in routine.steps
         ]
@@ -91,13 +100,14 @@ class TuningReport(Report):
         """Sentences below the table."""
         has_qr = any(routine.operation == "qr" for routine in self.routines)
         return [
-            "Each block size is predicted to be within 1 % of the best over its range; LAPACK's own is kept where it "
-            "is. A block size of n means unblocked. Other sizes, and other data types, are left to LAPACK.",
+            "Each block size is predicted to be within 1 % of the best over its range; where LAPACK's own is, it is "
+            "kept. A block size of n means unblocked. Other sizes, and other data types, are left to LAPACK.",
+            _errors(self.routines),
             *(
                 ["geqrf: such predictions were too optimistic, and measured block sizes lost (docs/answers.md)."]
                 * has_qr
             ),
-            *self.evidence[-1].sentences,
+            *_joined(self.evidence).sentences,
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +117,8 @@ class TuningReport(Report):
                 {
                     "routine": routine.name,
                     "operation": routine.operation,
-                    **{"n_from": step.first, "n_to": step.last, "b": step.b, "usual": routine.usual, "gain": step.gain},
+                    **{"n_from": step.first, "n_to": step.last, "usual": routine.usual, "gain": step.gain},
+                    "b": None if step.b == OWN else step.b,
                 }
                 for routine in self.routines
                 for step in routine.steps
@@ -153,20 +164,47 @@ def export_blocksizes(
     BlascastError
         If the library, a routine or the store fails.
     """
-    chosen = list(dict.fromkeys(operations)) if operations else [name for name in ROUTINES if name != "qr"]
+    named = several(operations) if operations is not None else [name for name in ROUTINES if name != "qr"]
+    chosen = list(dict.fromkeys(named))
     for name in chosen:
         if find_operation(name).name not in ROUTINES:
             raise UsageError(f"ILAENV is overridden for {', '.join(ROUTINES)}, got {name!r}")
-    sizes = sorted(set(n))
-    reports = {name: blocksize(name, "lapack", sizes, **options) for name in chosen}
-    routines = tuple(_tuned(name, report) for name, report in reports.items())
-    return TuningReport(routines, tuple(report.evidence for report in reports.values()))
+    if not chosen:
+        raise UsageError(f"operations must hold at least one of {', '.join(ROUTINES)}; leave it out for all but qr")
+    sizes = sorted(check_size("n", size) for size in set(several(n)))
+    routines, evidence = [], []
+    for name in chosen:
+        report = blocksize(name, "lapack", sizes, **options)
+        own = rank(name, sizes, variants=["lapack"], **options)
+        rankings = own.rankings if isinstance(own, SweepReport) else (own,)
+        routines.append(_tuned(name, report, [ranking.rows[0].candidate.times.median for ranking in rankings]))
+        evidence.append(report.evidence)
+    return TuningReport(tuple(routines), tuple(evidence))
 
 
-def _tuned(operation: str, report: BlocksizeReport) -> TunedRoutine:
+def _tuned(operation: str, report: BlocksizeReport, own: list[float]) -> TunedRoutine:
     usual = own_block_size(find_variant(operation, "lapack"), {"n": USUAL_B, "m": USUAL_B}, "d")
-    own = usual[0] if isinstance(usual, tuple) else usual or USUAL_B
+    b = usual[0] if isinstance(usual, tuple) else usual or USUAL_B
     curves = [row.curve for row in report.rows]
-    return TunedRoutine(
-        ROUTINES[operation], operation, tuple(steps_of(curves, [own] * len(curves))), own, tuple(curves)
-    )
+    steps = steps_of(curves, own)
+    return TunedRoutine(ROUTINES[operation], operation, tuple(steps), b, tuple(curves), tuple(own))
+
+
+def _shown(step: Step) -> str:
+    return "LAPACK's" if step.b == OWN else str(step.b)
+
+
+def _errors(routines: Sequence[TunedRoutine]) -> str:
+    """How exact the models' times are, at their best block sizes."""
+    errors = [curve.errors[curve.best] / curve.seconds[curve.best] for own in routines for curve in own.curves]
+    median, most = percent(float(np.median(errors))), percent(float(max(errors)))
+    return f"Standard errors of the predicted times: {median} % (median), at most {most} %."
+
+
+def _joined(evidence: Sequence[Evidence]) -> Evidence:
+    """What all routines took together."""
+    last = evidence[-1]
+    tally = Tally(*(sum(getattr(own.tally, name) for own in evidence) for name in ("accepted", "requeued", "given_up")))
+    stopped = next((own.tally.stopped for own in evidence if own.tally.stopped), None)
+    spent = Spent(*(sum(getattr(own.spent, part.name) for own in evidence) for part in fields(Spent)))
+    return replace(last, tally=replace(tally, stopped=stopped), spent=spent)

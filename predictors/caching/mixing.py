@@ -29,20 +29,20 @@ class Level:
 
 
 def levels_of(machine: Machine) -> tuple[Level, ...]:
-    """The levels of a machine's caches beyond the first, which all calls miss; alike in weight.
+    """The level of a machine's caches that matters: the last. Smaller ones are missed by warm calls as well.
 
     Raises
     ------
     UsageError
-        If their sizes are not known.
+        If no size is known.
     """
-    sizes = [cache.bytes for cache in machine.caches if cache.level > 1 and cache.bytes > 0]
+    sizes = [cache.bytes for cache in machine.caches if cache.bytes > 0]
     if not sizes:
         raise UsageError(
             "the sizes of this machine's caches are not known, which the context 'cache' needs; "
             "choose another context, such as warm"
         )
-    return tuple(Level(size, 1 / len(sizes)) for size in sizes)
+    return (Level(max(sizes)),)
 
 
 def missed(
