@@ -213,7 +213,7 @@ def verify_models(
     request = SetupRequest(options.get("library", "scipy"), options.get("dtype", "d"), options.get("threads", 1))
     wanted = _wanted(kernel, case, request.dtype)
     with Session(**options) as session:
-        stored = [(setup, model) for setup, model in session.store.all_models() if wanted(model.key)]
+        stored = [(setup, model) for setup, model in session.store.all_models(kernel) if wanted(model.key)]
         own = [model for setup, model in stored if setup == session.setup]
         others = Counter(setup for setup, _ in stored if is_successor(session.setup, setup))
         models = [(model, _case_of(model, request.dtype)) for model in own if model.key.kernel in KERNELS]

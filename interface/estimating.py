@@ -22,6 +22,7 @@ from blascast.predictors.prediction import FloatArray, Times
 from blascast.sampler.errors import UsageError
 from blascast.sampler.kernel import Kernel, flop_factor
 from blascast.sampler.kernels import find_kernel
+from blascast.sampler.precondition import precondition_of
 from blascast.sampler.setup import Setup
 
 from .building import check_names
@@ -135,6 +136,7 @@ def estimate(
     case: str | None = None,
     *,
     sizes: Mapping[str, int | Sequence[int]],
+    precondition: str = "warm",
     outside: Outside = "error",
     models: str | None = None,
     **options: Unpack[SessionOptions],
@@ -148,6 +150,8 @@ def estimate(
         Such as ``"LLNN 1"``; by default the usual one: first letters of all flags, factors of 1.
     sizes : mapping
         For each of the kernel's sizes one value or several; all combinations are estimated.
+    precondition : str
+        Where the operands lie; see `build`.
     outside : str
         What becomes of sizes that the model was not built for: ``"error"``, ``"clamp"`` or ``"extrapolate"``.
     models : str, optional
@@ -182,7 +186,8 @@ def estimate(
     dtype = shelf.setup.dtype
     named = usual_case(chosen, dtype) if case is None else case_named(chosen, case, dtype)
     points = _points(chosen, sizes)
-    need = Need(named, (Domain(tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist())),))
+    box = Domain(tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist()))
+    need = Need(named, (box,), precondition=precondition_of(precondition))
     model = shelf.closest(need.key, points)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is extrapolated, the report says

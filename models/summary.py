@@ -6,6 +6,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 STATISTICS = ("min", "median", "mean", "max", "std")
+LEAST_SECONDS = 1e-9  # of calls that take no longer than it takes to time them
 MIN, MEDIAN, MEAN, MAX, STD = range(5)
 FEWEST_FOR_QUARTILES = 8
 

@@ -108,11 +108,12 @@ def given_block_size(variant: Variant, problem: Problem, b: BlockSize) -> BlockS
         If it is none, or a pair where a variant takes one.
     """
     limit = _limit(variant, problem)
+    name = next(name for name, size in problem.items() if size == limit)
     if not isinstance(b, tuple):
-        return check_block_size(b, limit)
+        return check_block_size(b, limit, name)
     if variant.block_sizes != 2 or len(b) != 2:
         raise UsageError(f"{variant} takes {variant.block_sizes} block size(s), got {'x'.join(map(str, b))}")
-    return check_block_size(b[0], limit), check_block_size(b[1], limit)
+    return check_block_size(b[0], limit, name), check_block_size(b[1], limit, name)
 
 
 def _limit(variant: Variant, problem: Problem) -> int:
@@ -166,8 +167,8 @@ def check_size(name: str, value: object) -> int:
     return int(value)
 
 
-def check_block_size(b: object, n: int) -> int:
-    """A block size as a positive integer, at most the matrix size n.
+def check_block_size(b: object, n: int, name: str = "n") -> int:
+    """A block size as a positive integer, at most the matrix size (of that name).
 
     Raises
     ------
@@ -176,7 +177,7 @@ def check_block_size(b: object, n: int) -> int:
     """
     size = check_size("the block size", b)
     if size > n:
-        raise UsageError(f"the block size must be at most n = {n}, got {size}")
+        raise UsageError(f"the block size must be at most {name} = {n}, got {size}")
     return size
 
 

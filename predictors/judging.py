@@ -85,13 +85,14 @@ def block_sizes(problem: IntArray, bound: float) -> Judge:
     """
 
     def judge(seconds: FloatArray, errors: FloatArray) -> Judgement:
+        wide = errors > bound * seconds
         open_ = np.zeros(len(seconds), dtype=bool)
         for number in np.unique(problem):
             (members,) = np.nonzero(problem == number)
             best = members[np.argmin(seconds[members])]
             reach = CONFIDENCE * np.sqrt(errors[members] ** 2 + errors[best] ** 2)
             rivals = members[seconds[members] - reach < seconds[best]]
-            open_[rivals] = errors[rivals] > bound * seconds[rivals]
-        return Judgement(open_, "bound")
+            open_[rivals] = wide[rivals]
+        return Judgement(open_, "decision" if wide.any() else "bound")
 
     return judge

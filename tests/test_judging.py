@@ -84,15 +84,15 @@ def blocks(seconds: list[float], errors: list[float], n: list[int]) -> tuple[lis
 
 def test_block_sizes_that_may_be_the_best_are_open() -> None:
     """1.96 standard errors of the difference to the best are 0.055."""
-    assert blocks([1.0, 1.05, 1.06, 2.0], [0.02] * 4, [100] * 4) == ([True, True, False, False], "bound")
+    assert blocks([1.0, 1.05, 1.06, 2.0], [0.02] * 4, [100] * 4) == ([True, True, False, False], "decision")
 
 
 def test_block_sizes_whose_errors_are_small_are_not() -> None:
-    assert blocks([1.0, 1.001, 1.0015], [0.005, 0.02, 0.005], [100] * 3) == ([False, True, False], "bound")
+    assert blocks([1.0, 1.001, 1.0015], [0.005, 0.02, 0.005], [100] * 3) == ([False, True, False], "decision")
 
 
 def test_an_uncertain_block_size_may_be_the_best() -> None:
-    assert blocks([1.0, 1.5], [0.005, 0.4], [100, 100]) == ([False, True], "bound")
+    assert blocks([1.0, 1.5], [0.005, 0.4], [100, 100]) == ([False, True], "decision")
 
 
 def test_every_size_has_a_best_block_size() -> None:

@@ -174,7 +174,7 @@ def test_block_sizes_of_variants() -> None:
     assert block_sizes(find_variant("sylvester", "m1n1"), both, "d", (64, 1500)) == [(64, 1500)]
     with pytest.raises(UsageError, match="takes 1 block size"):
         block_sizes(find_variant("cholesky", 1), problem, "d", (64, 32))
-    with pytest.raises(UsageError, match="at most n = 100, got 101"):
+    with pytest.raises(UsageError, match="at most m = 100, got 101"):
         block_sizes(find_variant("lu", 5), both, "d", 101)
 
 

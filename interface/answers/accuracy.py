@@ -168,6 +168,7 @@ class AccuracyReport(Report):
         return {
             "rows": [row.to_json() for row in self.rows],
             "points": self.points.astype(object).where(self.points.notna(), None).to_dict(orient="records"),
+            "left_out": list(self.left_out),
             "evidence": [evidence.to_json() for evidence in self.evidence],
         }
 

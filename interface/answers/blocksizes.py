@@ -216,7 +216,8 @@ def blocksize(
             raise UsageError(f"{chosen} cannot be predicted, as {lacking}; name another library or variant")
         source.check_sizes(about, problems)
         asked = [Configuration(chosen, problem, b) for problem in problems for b in _compared(problem, fixed)]
-        problem_of = np.array([problems.index(configuration.sizes) for configuration in asked])
+        numbers = {tuple(problem.items()): number for number, problem in enumerate(problems)}
+        problem_of = np.array([numbers[tuple(configuration.sizes.items())] for configuration in asked])
         (replay,), state = source.replay([asked], judge_of(problem_of, source.parameters.answer_bound))
         found = curves(asked, replay)
         measured = [_measured(source, chosen, curve, fixed, state) if verify else None for curve in found]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from blascast.models.summary import LEAST_SECONDS
 from blascast.predictors.configurations import BlockSize, traced
 from blascast.predictors.judging import within
 from blascast.predictors.profiles import Profile
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all calls"
-LEAST_SECONDS = 1e-9  # of calls that take no longer than it takes to time them
 
 
 @dataclass(frozen=True, slots=True)

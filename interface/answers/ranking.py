@@ -132,7 +132,8 @@ def _compete(
         ]
         for variant in variants
     ]
-    problem_of = [[problems.index(configuration.sizes) for configuration in own] for own in asked]
+    numbers = {tuple(problem.items()): number for number, problem in enumerate(problems)}
+    problem_of = [[numbers[tuple(configuration.sizes.items())] for configuration in own] for own in asked]
     variant_of = np.repeat(np.arange(len(variants)), list(map(len, asked)))
     judge = ranking(
         np.concatenate(problem_of), variant_of, source.parameters.answer_bound, noise_or_assumed(source.noise_floor)

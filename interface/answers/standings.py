@@ -9,11 +9,13 @@ from blascast.algorithms import Operation, Variant
 from blascast.predictors.configurations import LARGEST_B, Problem, described, shown
 from blascast.predictors.crossovers import Crossover
 from blascast.predictors.prediction import Times
-from blascast.predictors.ranking import Candidate
+from blascast.predictors.ranking import Candidate, noise_or_assumed, tie_classes
+from blascast.predictors.verification import REPETITIONS
 
 from ..report import Column, Report, milliseconds, percent
 from .evidence import Evidence
 
+MEDIAN_ERROR = 1.2533  # of a median's standard error to that of a mean, for normal scatter
 MEASURED = "Measured: whole runs on restored operands, their calls timed one by one and added up."
 
 
@@ -221,8 +223,8 @@ class SweepReport(Report):
             f"{_label(slower, several)} +{percent(slower.candidate.times.median / median - 1)} %" if slower else "–"
         )
         if best.measured is not None:
-            fastest = min((row for row in ranking.rows if row.measured), key=_measured_median)
-            cells += [f"{100 * (median / best.measured.median - 1):+.1f}", _label(fastest, several)]
+            fastest = ", ".join(_label(row, several) for row in _fastest_measured(ranking))
+            cells += [f"{100 * (median / best.measured.median - 1):+.1f}", fastest]
         return cells
 
     @property
@@ -285,6 +287,16 @@ def _named(row: RankedRow, several: bool) -> str:
     variant, b = row.contender.variant, row.candidate.configuration.b
     where = f" with {row.contender.setup_label}" if several else ""
     return f"variant {variant.name} ({variant.title}){where}" + ("" if b is None else f", b = {shown(b)}")
+
+
+def _fastest_measured(ranking: RankReport) -> list[RankedRow]:
+    """The rows whose measured times cannot be told from the shortest: standard errors of medians, and noise."""
+    rows = sorted((row for row in ranking.rows if row.measured), key=_measured_median)
+    medians = [_measured_median(row) for row in rows]
+    errors = [MEDIAN_ERROR * row.measured.std / REPETITIONS**0.5 for row in rows if row.measured]
+    noise = noise_or_assumed(min((e.noise_floor for e in ranking.evidence if e.noise_floor), default=None))
+    classes = tie_classes(medians, errors, noise)
+    return [row for row, tie_class in zip(rows, classes, strict=True) if tie_class == 1]
 
 
 def _measured_median(row: RankedRow) -> float:

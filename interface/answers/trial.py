@@ -51,7 +51,7 @@ class Trial:
                     "variant": c.variant.name,
                     "m": c.sizes.get("m", c.sizes["n"]),
                     "n": c.sizes["n"],
-                    "b": max(c.b) if isinstance(c.b, tuple) else c.b,
+                    "b": c.b[0] if isinstance(c.b, tuple) else c.b,
                     "flops": float(self._operation.flop_count(c.sizes, dtype)),
                 }
                 for c in self._configurations

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ALGORITHMS = 20  # of a contraction
+MOST_LOSS = 20.0  # per cent, that lines are drawn up to
 MOST_LINES = 12  # in a plot of a sweep; what is never among the best so many is left out
 
 
@@ -125,7 +126,10 @@ def plot_sweep(report: SweepReport, axes: "Axes | None" = None) -> "Axes":
         if evidence.peak is not None:
             name = f" {evidence.setup.library.name}, {evidence.setup.threads}" * several
             axes.axhline(evidence.peak / 1e9, color="0.3", linewidth=1, linestyle=":", label=f"peak{name}")
-    axes.set(xlabel="matrix size n", ylabel="performance [GFLOP/s]", title=report.rankings[0].operation.name)
+    title = report.rankings[0].operation.name
+    if (left_out := len(report.rankings[0].rows) - MOST_LINES) > 0:
+        title += f", the {MOST_LINES} best ({left_out} more are in the table)"
+    axes.set(xlabel="matrix size n", ylabel="performance [GFLOP/s]", title=title)
     axes.set_ylim(bottom=0)
     axes.legend(fontsize="small", ncols=2)
     return axes
@@ -143,6 +147,7 @@ def _shown_contenders(report: SweepReport) -> list[Contender]:
 def plot_blocksize(report: BlocksizeReport, axes: "Axes | None" = None) -> "Axes":
     """Predicted run time against block size, relative to the best, one line a size; measured as points."""
     axes = axes or new_axes()
+    worst_measured = 0.0
     for i, row in enumerate(report.rows):
         curve, (low, high) = row.curve, row.curve.plateau
         (line,) = axes.plot(
@@ -153,9 +158,11 @@ def plot_blocksize(report: BlocksizeReport, axes: "Axes | None" = None) -> "Axes
         if row.measured is not None:
             measured = {b: 100 * (times.median / row.measured[row.b].median - 1) for b, times in row.measured.items()}
             axes.plot(list(measured), list(measured.values()), "o", color=line.get_color(), markersize=4)
+            worst_measured = max(worst_measured, *measured.values())
     axes.set_xlabel("block size b")
     axes.set_ylabel("run time above the best [%]")
-    axes.set_ylim(-0.5, 20)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, max(MOST_LOSS, 1.05 * worst_measured) if high > MOST_LOSS else high)
     axes.set_title(str(report.variant))
     axes.legend(fontsize="small")
     return axes

@@ -15,7 +15,7 @@ from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 from ..kept.store import Store
 from ..parameters import Parameters
 from ..piecewise import Model, ModelKey
-from ..summary import FloatArray
+from ..summary import LEAST_SECONDS, FloatArray
 from .generator import CALLS_PER_SAMPLE, Observation, Point, observe
 from .keeping import facts_of, measure_and_keep
 from .need import Need
@@ -25,7 +25,6 @@ from .workload import Judge, importance
 
 MOST_CHANGES = 3
 REASKED = 0.98  # of an error that models from the store bring: what was good enough once remains so
-LEAST_SECONDS = 1e-9  # the time of calls that take no longer than it takes to time them
 
 
 class ModelBuilder:
@@ -85,11 +84,11 @@ class ModelBuilder:
         StoreError
             If the store fails.
         """
-        state = self._known_state(needs)
+        state, began = self._known_state(needs), time.monotonic()
         for changes in count(1):
             tasks = [self._task(need, state) for need in needs]
             try:
-                self._examine_ripple(tasks, self._refine(tasks, state, judge))
+                self._examine_ripple(tasks, self._refine(tasks, state, judge, began))
                 break
             except _StateChanged as change:
                 state = change.state if changes <= MOST_CHANGES else "mixed"
@@ -121,7 +120,7 @@ class ModelBuilder:
         stored, enough = self._load(need.key, state), self._parameters.least_repetitions
         return {point: self._observation(samples, None) for point, samples in stored.items() if len(samples) >= enough}
 
-    def _refine(self, tasks: list[Task], state: State | None, judge: Judge | None) -> State | None:
+    def _refine(self, tasks: list[Task], state: State | None, judge: Judge | None, began: float) -> State | None:
         """Runs all generators side by side, one batch a round, until all stop, enough is known or time is up.
 
         The state that all samples are of; None if it is unknown as nothing was sampled.
@@ -131,7 +130,7 @@ class ModelBuilder:
         _StateChanged
             If a batch was of another state than asked for.
         """
-        began, stopped = time.monotonic(), None
+        stopped = None
         targeted = judge if self._parameters.cuts == "fitted" else None
         for number in count(1):
             running = [task for task in tasks if task.running]

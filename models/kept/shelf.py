@@ -39,18 +39,18 @@ class Shelf:
         StoreError
             If a model cannot be read.
         """
-        everything = store.all_models()
-        kept = {setup.fingerprint: setup for setup, _ in everything}
-        chosen = [setup for name, setup in kept.items() if fingerprint and name.startswith(fingerprint.lower())]
-        if not kept:
-            raise UsageError(f"no models are kept in {store.home}; build or import some (blascast models --help)")
+        entries = store.all_models(fingerprint=fingerprint.lower()) if fingerprint else []
+        chosen = list({setup.fingerprint: setup for setup, _ in entries}.values())
         if not chosen:
+            kept = {setup.fingerprint: setup for setup, _ in store.all_models()}
+            if not kept:
+                raise UsageError(f"no models are kept in {store.home}; build or import some (blascast models --help)")
             known = ", ".join(f"{name} ({setup})" for name, setup in kept.items())
             raise UsageError(f"no models of a setup {fingerprint!r} are kept; there are those of {known}")
         if len(chosen) > 1:
             names = ", ".join(setup.fingerprint for setup in chosen)
             raise UsageError(f"the setup must be one, {fingerprint!r} could be {names}; give more digits")
-        return cls(chosen[0], tuple(model for setup, model in everything if setup == chosen[0]))
+        return cls(chosen[0], tuple(model for _, model in entries))
 
     def closest(self, key: ModelKey, sizes: npt.NDArray[np.int64]) -> Model:
         """Of the models of a case the one that covers most of an (n, d) array of sizes, and is closest in `ld`.

@@ -15,7 +15,7 @@ from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 from ..piecewise import Model
 from ..sampling import Case
 from ..sizes.places import IntArray, random_points
-from ..summary import MEDIAN, FloatArray, rms
+from ..summary import LEAST_SECONDS, MEDIAN, FloatArray, rms
 
 STANDARD_ERRORS = 2.0
 PASSES = 2
@@ -125,6 +125,7 @@ def check(
     for (model, case), own, end in zip(models, places, ends.tolist(), strict=True):
         of_model = [batch.measurements[end - len(own) : end] for batch in batches]
         medians = np.array([[np.median(measurement.seconds) for measurement in taken] for taken in of_model])
+        medians = np.maximum(medians, LEAST_SECONDS)
         checks.append(Check(model, case, own, medians, _clock([m for taken in of_model for m in taken])))
     return checks, batches
 

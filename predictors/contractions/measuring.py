@@ -8,7 +8,7 @@ import numpy as np
 from blascast.models.generation.keeping import measure_and_keep
 from blascast.models.kept.store import Name, Store
 from blascast.models.piecewise import ModelKey
-from blascast.models.summary import summarize
+from blascast.models.summary import LEAST_SECONDS, summarize
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.job import Job
@@ -20,7 +20,6 @@ from .states import Benchmark
 KEPT_AS = "micro-benchmark"
 REPETITIONS = Repetitions(5, 11, 0.03)
 LEAST_SAMPLES = 3
-LEAST_SECONDS = 1e-9  # of calls that take no longer than it takes to time them
 
 
 @dataclass(frozen=True, slots=True)

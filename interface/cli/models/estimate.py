@@ -12,6 +12,7 @@ from ..output import show
 @click.argument("kernel")
 @click.argument("case", nargs=-1)
 @click.option("--sizes", type=Points(), required=True, help="For each size of the kernel N or FIRST:LAST:STEP.")
+@click.option("--precondition", default="warm", show_default=True, help="Where operands lie, such as 'cold by flush'.")
 @source_options
 def estimate(kernel: str, case: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Estimate run times of calls of KERNEL from its stored model; nothing is sampled.
