@@ -6,6 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypedDict
 
+import numpy as np
+
 from blascast.algorithms import Operation, Variant, find_operation, kernels_of
 from blascast.algorithms import Sequence as CallSequence
 from blascast.models.generation.builder import ModelBuilder
@@ -19,7 +21,13 @@ from blascast.models.sampling import model_ld
 from blascast.predictors.configurations import Configuration, Problem, check_memory, memory_needed
 from blascast.predictors.contexts import DEFAULT, Context, check_context
 from blascast.predictors.contexts.correction import corrected, corrections, observations
-from blascast.predictors.contexts.observing import Observer, windows_for
+from blascast.predictors.contexts.observing import (
+    LEAST_WINDOWS,
+    MOST_IN_ALL,
+    MOST_WINDOWS,
+    Observer,
+    windows_for,
+)
 from blascast.predictors.contexts.windows import Window
 from blascast.predictors.replay import Estimate, by_models
 from blascast.predictors.verification import REPETITIONS, Verified, verify
@@ -166,7 +174,8 @@ class Session(Source):
         """What estimates the calls of each sequence, corrected by steps of it that are timed if need be."""
         warm = by_models(models)
         observer = Observer(self.sampler, self.store, self.on_progress)
-        windows = [self._that_fit(windows_for(own, self.setup.dtype)) for own in asked]
+        most = int(np.clip(MOST_IN_ALL // len(asked), LEAST_WINDOWS, MOST_WINDOWS))
+        windows = [self._that_fit(windows_for(own, self.setup.dtype, most)) for own in asked]
         timed = observer.times([window for own in windows for window in own], state)
         self.account(observer.batches)
         self.observed = sum(own.cost for own in timed)

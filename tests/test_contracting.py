@@ -26,7 +26,7 @@ from blascast.sampler.errors import UsageError
 from blascast.sampler.kernels import find_kernel
 from blascast.sampler.nest import Loop, Nest, Step
 from blascast.sampler.precondition import FOREIGN
-from blascast.sampler.program import Flush, Repeat, Run, Touch
+from blascast.sampler.program import Flush, Repeat, Run, Touch, views_of
 from blascast.sampler.setup import Cache
 
 CACHES = (Cache(1, 32 << 10), Cache(2, 1 << 20), Cache(3, 32 << 20))
@@ -251,6 +251,20 @@ def test_micro_benchmarks_stay_in_their_memory(name: str) -> None:
         for region in regions_of(occurrence.benchmark.nest.body, DOUBLE).values():
             run, further = region.runs
             assert run + sum((count - 1) * stride for count, stride in further) <= spans[region.buffer]
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_what_is_accessed_before_large_calls_is_in_their_memory(stage: Stage) -> None:
+    """Calls of fused indices are timed in parts, of which prefetching brings in no more than there is."""
+    contraction = parse_contraction("abc=ai,ibc")
+    problem = Problem.contiguous(contraction, {"a": 192, "b": 192, "c": 192, "i": 8})
+    for candidate in candidates(problem, "d"):
+        for occurrence in occurrences(candidate.nest.nest, MACHINE, stage):
+            spans = {buffer.name: buffer.elements for buffer in occurrence.benchmark.buffers}
+            operations = [o for own in occurrence.benchmark.preamble for o in getattr(own, "body", (own,))]
+            for view in (view for operation in operations for view in views_of(operation) if view.buffer in spans):
+                end = np.max(view.row) + int(view.rows) + (int(view.columns) - 1) * view.ld
+                assert end <= spans[view.buffer], candidate.name
 
 
 def test_large_calls_are_timed_in_parts() -> None:

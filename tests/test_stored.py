@@ -79,8 +79,9 @@ TRSM = made_up("trsm", "LLNN -1", ((8, 8), (512, 256)), ld=1032)
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with what two questions brought: potf2, trsm, syrk and gemm, in d and s."""
     folder = tmp_path_factory.mktemp("sampled") / "home"
-    blascast.rank("cholesky", n=300, variants=[1, 2, 3], library="simulated", home=folder)
-    blascast.rank("cholesky", n=200, b=64, variants=[1, 2, 3], library="simulated", dtype="s", home=folder)
+    asked = {"variants": [1, 2, 3], "library": "simulated", "context": "warm", "home": folder}
+    blascast.rank("cholesky", n=300, **asked)  # type: ignore[arg-type]
+    blascast.rank("cholesky", n=200, b=64, dtype="s", **asked)  # type: ignore[arg-type]
     return folder
 
 

@@ -134,7 +134,7 @@ def test_predictions_and_block_sizes_from_imported_models(foreign: Setup, capsys
 
 
 def test_answers_equal_those_of_the_setup_itself() -> None:
-    own = blascast.rank("cholesky", n=200, library="simulated")
+    own = blascast.rank("cholesky", n=200, library="simulated", context="warm")
     stored = blascast.rank("cholesky", n=200, models=own.evidence[0].setup.fingerprint)
     assert own.evidence[0].origin.to_json() is None
     assert stored.evidence[0].origin.to_json() is not None

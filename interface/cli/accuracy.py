@@ -49,8 +49,9 @@ def accuracy(
 
     Every variant is predicted and then run in two passes, at all sizes and block sizes. The ladder
     of predictors, each with what it cost to measure: the flop count at the peak, at one rate, a power
-    law through small runs, one polynomial per kernel, and the models. 'measured again' is the noise
-    floor: the first pass predicts the second.
+    law through small runs, one polynomial per kernel, the models, and the models corrected by steps of
+    the algorithms (what answers use). 'measured again' is the noise floor: the first pass predicts the
+    second.
 
     \b
     Examples:

@@ -158,11 +158,11 @@ def plot_blocksize(report: BlocksizeReport, axes: "Axes | None" = None) -> "Axes
         if row.measured is not None:
             measured = {b: 100 * (times.median / row.measured[row.b].median - 1) for b, times in row.measured.items()}
             axes.plot(list(measured), list(measured.values()), "o", color=line.get_color(), markersize=4)
-            worst_measured = max(worst_measured, *measured.values())
+            worst_measured = max(worst_measured, *map(float, measured.values()))
     axes.set_xlabel("block size b")
     axes.set_ylabel("run time above the best [%]")
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, max(MOST_LOSS, 1.05 * worst_measured) if high > MOST_LOSS else high)
+    bottom, top = axes.get_ylim()
+    axes.set_ylim(bottom, max(MOST_LOSS, 1.05 * worst_measured) if top > MOST_LOSS else top)
     axes.set_title(str(report.variant))
     axes.legend(fontsize="small")
     return axes

@@ -113,7 +113,8 @@ class Refinement:
             wanted |= {point for cut in self._cuts for point in self._at(cut)}
         self.wanted = sorted(wanted - set(self.observed))
         settled = importance is not None and self._errors[-1] < LARGE_ERROR
-        if important and self._idle() and (settled or self._spent > HASTY * min(self._parameters.seconds, Parameters().seconds)):
+        patience = HASTY * min(self._parameters.seconds, Parameters().seconds)
+        if important and self._idle() and (settled or self._spent > patience):
             self.wanted, self.stopped = [], "no gain"
         elif not self.wanted and importance is None:
             self.stopped = self.obstacle if important else "bound"

@@ -18,7 +18,7 @@ from blascast.sampler.errors import UsageError
 
 Context: TypeAlias = Literal["warm", "cold", "cache", "algorithm"]
 CONTEXTS: tuple[Context, ...] = get_args(Context)
-DEFAULT: Context = "warm"
+DEFAULT: Context = "algorithm"  # by benchmarks/contexts.py
 
 
 def check_context(context: object) -> None:

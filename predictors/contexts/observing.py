@@ -1,5 +1,6 @@
 """Observing: which windows tell most about a question, and what calls take in them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,8 @@ from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 from ..configurations import Configuration, own_block_size, round_up
 from .windows import Window, window_of
 
-MOST_WINDOWS = 12  # of a variant
+MOST_WINDOWS, LEAST_WINDOWS, MOST_IN_ALL = 12, 4, 96  # of a variant; of all variants of a question
+SHARE = 4  # one in so many steps of an algorithm is timed at most
 REPETITIONS = 5
 LEAST_SAMPLES = 3
 RUNS_PER_SAMPLE = 2  # the step before a window's is about as long
@@ -22,18 +24,20 @@ GOLDEN = 0.618  # places of windows in their algorithms are in the largest gap b
 KEPT_AS = "in the algorithm"
 
 
-def windows_for(configurations: Sequence[Configuration], dtype: str) -> list[Window]:
+def windows_for(configurations: Sequence[Configuration], dtype: str, most: int = MOST_WINDOWS) -> list[Window]:
     """Windows of a variant that stand for configurations of it; none if it is not a single loop.
 
     Sizes and block sizes are rounded, so that questions share windows; of these, the ones farthest from
-    each other are taken, at places all over the algorithm.
+    each other are taken, at places all over the algorithm; of an algorithm a quarter of its steps at most.
     """
     rounded = {_numbers(own): own for own in (_rounded(own, dtype) for own in configurations)}
     found: dict[Name, Window] = {}
-    for number, configuration in enumerate(_spread(list(rounded.values()), MOST_WINDOWS)):
-        window = window_of(configuration, dtype, (0.5 + number * GOLDEN) % 1.0)
-        if window is not None:
-            found.setdefault(name_of(window), window)
+    taken: Counter[tuple[int, ...]] = Counter()
+    for number, configuration in enumerate(_spread(list(rounded.values()), most)):
+        window, numbers = window_of(configuration, dtype, (0.5 + number * GOLDEN) % 1.0), _numbers(configuration)
+        if window is not None and taken[numbers] < max(1, window.steps // SHARE) and name_of(window) not in found:
+            found[name_of(window)] = window
+            taken[numbers] += 1
     return list(found.values())
 
 

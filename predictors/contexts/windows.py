@@ -25,14 +25,15 @@ class Window:
     Parameters
     ----------
     configuration : Configuration
-    step : int
-        From 0.
+    step, steps : int
+        Which one, from 0, of how many.
     before, calls : tuple of Call
         Those of the step before, and those that are timed; in order.
     """
 
     configuration: Configuration
     step: int
+    steps: int
     before: tuple[Call, ...]
     calls: tuple[Call, ...]
 
@@ -60,10 +61,10 @@ def window_of(configuration: Configuration, dtype: str, place: float) -> Window 
     count = len(owner)
     flops = sum(np.bincount(own.entries, own.flops * own.times, minlength=count) for own in sequence.calls)
     done = np.cumsum(flops)
-    return _window(configuration, sequence, dtype, int(np.searchsorted(done, place * done[-1])))
+    return _window(configuration, sequence, dtype, int(np.searchsorted(done, place * done[-1])), count)
 
 
-def _window(configuration: Configuration, sequence: Sequence, dtype: str, step: int) -> Window:
+def _window(configuration: Configuration, sequence: Sequence, dtype: str, step: int, steps: int) -> Window:
     label = f" of {configuration.variant.operation}, {described(configuration.sizes)}"
     operation = find_operation(configuration.variant.operation)
     homes = dict(
@@ -77,7 +78,7 @@ def _window(configuration: Configuration, sequence: Sequence, dtype: str, step: 
         tuple(call for own in sequence.calls for call in _calls_of_step(own, number, homes))
         for number in (step - 1, step)
     )
-    return Window(configuration, step, before, calls)
+    return Window(configuration, step, steps, before, calls)
 
 
 def _calls_of_step(statement: CallArray, step: int, homes: dict[str, View]) -> Iterator[Call]:

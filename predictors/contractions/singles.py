@@ -78,15 +78,18 @@ def _alone(step: Step, call: Call) -> OwnMemory:
 
 
 def _brought(own: OwnMemory, operands: Sequence[Operand], names: Sequence[str], item_bytes: int) -> list[Operand]:
-    """What prefetching brought in of a step's operands, in their own memory."""
+    """What prefetching brought in of a step's operands, in their own memory: no more than what a part of a call has."""
     (step,) = own.rows
     assert isinstance(step, Step)
     lines = {operand.name: prefetched_view(operand, item_bytes) for operand in operands if operand.name in names}
-    return [
-        replace(operand, view=replace(operand.view, rows=lines[operand.name].rows, columns=lines[operand.name].columns))
-        for operand in operands_of(step)
-        if operand.name in names
-    ]
+    return [_cut(operand, lines[operand.name]) for operand in operands_of(step) if operand.name in names]
+
+
+def _cut(operand: Operand, lines: View) -> Operand:
+    """An operand of which these lines alone are meant, as far as it has them."""
+    view = operand.view
+    rows, columns = min(int(view.rows), int(lines.rows)), min(int(view.columns), int(lines.columns))
+    return replace(operand, view=replace(view, rows=rows, columns=columns))
 
 
 # --- large calls
