@@ -52,6 +52,8 @@ class Source(ABC):
     tally : Tally
     left_warm : tuple of str
         Variants of the last answer whose calls were taken to be warm, as their context is not known.
+    all_warm : bool
+        Whether these are all.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Source(ABC):
         self.store, self.setup, self.parameters, self.origin = store, setup, parameters, origin
         self.context = context
         self.left_warm: tuple[str, ...] = ()
+        self.all_warm = False
         self.spent, self.tally = Spent(), Tally()
 
     def __enter__(self) -> Self:
@@ -146,6 +149,7 @@ class Source(ABC):
             state, self.origin = common_state([*models.values(), *further.values()]), origin
             cold = by_models(further, origin.how)
             told = [between(own, warm, cold, self.setup.item_bytes, levels) for own in sequences]
+        self.all_warm = self.context not in ("warm", "cold") and not any(told)
         self.left_warm = tuple(str(own[0].variant) for own, estimate in zip(asked, told, strict=True) if not estimate)
         began = time.perf_counter()
         with warnings.catch_warnings():

@@ -88,6 +88,22 @@ def test_aware_calls_follow_those_since_their_operands_last_use() -> None:
     assert all(job.calls == (call,) for job, call in zip(jobs, calls, strict=True))
 
 
+def test_row_swaps_are_timed_with_the_pivots_of_their_panel() -> None:
+    """Others would point beyond the matrix."""
+    calls = scalar_calls(find_variant("lu", 5), {"m": 400, "n": 400}, 64)
+    for call, job in zip(calls, aware_jobs(calls), strict=True):
+        if call.kernel.name == "laswp":
+            pivots = call.views["ipiv"]
+            before = [operation.call for operation in job.preamble if isinstance(operation, Run)]
+            written = [own.views["ipiv"] for own in before if own.kernel.name == "getf2"]
+            assert any((own.row, own.rows) == (pivots.row, pivots.rows) for own in written)
+
+
+def test_an_aware_profile_of_a_factorization_with_pivots(tmp_path: Path) -> None:
+    report = blascast.profile("lu", 5, 300, 64, aware=True, home=tmp_path, parameters=blascast.preset("fast"))
+    assert (report.profile.alone["aware"] > 0).any()
+
+
 def test_an_aware_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*ASK, "--aware"]) == 0
     assert "Aware: each call after those that the algorithm makes" in " ".join(capsys.readouterr().out.split())

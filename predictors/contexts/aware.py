@@ -18,7 +18,10 @@ def aware_jobs(calls: Sequence[Call]) -> list[Job]:
     restoring = sequence_job(calls).preamble
     jobs = []
     for index, call in enumerate(calls):
-        before = tuple(Run(own) for own in calls[_first_needed(calls, index) : index])
+        first = _first_needed(calls, index)
+        while (earlier := min(_first_integers(calls, place) for place in range(first, index + 1))) < first:
+            first = earlier
+        before = tuple(Run(own) for own in calls[first:index])
         jobs.append(Job((*restoring, *before), (call,), precondition="aware"))
     return jobs
 
@@ -33,6 +36,20 @@ def _first_needed(calls: Sequence[Call], index: int) -> int:
         if max(left.values()) <= 0 or (calls[place].kernel is call.kernel and calls[place].case == call.case):
             return place
     return 0
+
+
+def _first_integers(calls: Sequence[Call], index: int) -> int:
+    """The first of the calls that write the integers (pivots) which a call reads: any others may point anywhere."""
+    data = {own.name for own in calls[index].kernel.data if own.kind == "integer" and own.access == "in"}
+    first = index
+    for view in (view for name, view in calls[index].views.items() if name in data):
+        writers = (place for place in range(index - 1, -1, -1) if _writes(calls[place], view))
+        first = min(first, next(writers, index))
+    return first
+
+
+def _writes(call: Call, view: View) -> bool:
+    return any(_common(view, own) for own in call.overwritten)
 
 
 def _common(view: View, other: View) -> int:
