@@ -263,7 +263,7 @@ def _regular(array: Array) -> Array:
     item = array.itemsize
     strides = [stride for stride, extent in zip(array.strides, array.shape, strict=True) if extent > 1]
     fits = array.flags.aligned and all(stride > 0 and stride % item == 0 for stride in strides)
-    return array if fits else np.ascontiguousarray(array)
+    return array if fits else np.array(array, order="C", copy=True)  # aligned, which BLAS takes for granted
 
 
 def _check_out(out: Array, A: Array, B: Array) -> None:

@@ -322,6 +322,15 @@ def test_a_budget_limits_what_is_verified(tmp_path: Path) -> None:
     assert len([row for row in blascast.rank_contraction("ai,ibc->abc", SIZES, **question).rows if row.measured]) > 3  # type: ignore[arg-type]
 
 
+def test_what_takes_longer_than_the_budget_is_not_verified(tmp_path: Path) -> None:
+    sizes = {"a": 512, "b": 512, "i": 512}
+    report = blascast.rank_contraction(
+        "ab=ai,ib", sizes, kernels=["dot"], verify=True, budget=1e-4, library="simulated", home=tmp_path
+    )
+    assert report.rows
+    assert all(row.measured is None for row in report.rows)
+
+
 def test_the_most_promising_are_run_where_that_is_asked(tmp_path: Path) -> None:
     report = blascast.rank_contraction("ai,ibc->abc", SIZES, library="simulated", home=tmp_path, measure=True)
     assert {row.estimate.basis for row in report.rows} == {"runs"}
@@ -548,3 +557,42 @@ def test_any_arrays_are_contracted_rightly_or_refused(
         assert "\n" not in str(error)
         return
     np.testing.assert_allclose(found, np.einsum(text, A, B))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_unaligned_operands_are_copied_and_an_unaligned_out_refused(dtype: str, tmp_path: Path) -> None:
+    """BLAS takes alignment for granted, also where an array is contiguous."""
+
+    def unaligned(values: np.ndarray) -> np.ndarray:
+        return np.frombuffer(b"x" + values.tobytes(), values.dtype, offset=1).reshape(values.shape)
+
+    A, B = np.arange(20).reshape(4, 5).astype(dtype), np.arange(15).reshape(5, 3).astype(dtype)
+    found = blascast.contract("ai,ib->ab", unaligned(A), unaligned(B), home=tmp_path)
+    np.testing.assert_allclose(found, A @ B)
+    memory = np.zeros(4 * 3 * A.itemsize + 1, dtype=np.uint8)
+    out = np.frombuffer(memory, dtype, offset=1).reshape(4, 3)
+    with pytest.raises(UsageError, match="out must be aligned"):
+        blascast.contract("ai,ib->ab", A, B, out, home=tmp_path)
+    scalar = unaligned(np.array([2.0], dtype=dtype)).reshape(())
+    np.testing.assert_allclose(blascast.contract(",i->i", scalar, A[0], home=tmp_path), 2 * A[0])
+
+
+def test_contractions_of_very_many_algorithms_are_run_all_the_same(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    A, B = random.random((2,) * 6), random.random((2,) * 4)
+    found = blascast.contract("abcdij,jeif->fbdace", A, B, home=tmp_path)
+    np.testing.assert_allclose(found, np.einsum("abcdij,jeif->fbdace", A, B))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": "X"}, "the order must be 'F'"),
+        ({"kernels": "gemm"}, "kernels must be a sequence of names"),
+        ({"kernels": ["gemm", 3]}, "kernels must be a sequence of names"),
+        ({"budget": "3"}, "a budget must be a positive number of seconds"),
+    ],
+)
+def test_options_of_a_ranking_that_are_none(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        blascast.rank_contraction("ab=ai,ib", {"a": 2, "b": 2, "i": 2}, library="simulated", **options)  # type: ignore[arg-type]

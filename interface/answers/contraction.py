@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Unpack
 
 import numpy as np
@@ -40,6 +41,7 @@ REPETITIONS = 5
 LEAST_VERIFIED = 3
 VERIFY_SECONDS = 10.0
 MOST_ALGORITHMS = 20_000
+MATRIX_PRODUCTS = frozenset(["gemm", "ttgt"])
 
 
 def rank_contraction(
@@ -87,7 +89,7 @@ def rank_contraction(
         If the library, a routine or the store fails.
     """
     parsed = parse_contraction(contraction)
-    problem = Problem.contiguous(parsed, check_extents(parsed, sizes), order)
+    problem = Problem.contiguous(parsed, check_extents(parsed, sizes), _checked(order))
     check_memory(problem, ITEM_BYTES[SetupRequest(dtype=options.get("dtype", "d")).dtype])
     return rank_problem(problem, kernels, verify, measure, budget, **options)
 
@@ -101,7 +103,7 @@ def rank_problem(
     **options: Unpack[SessionOptions],
 ) -> ContractionReport:
     """The same for tensors of any layout; see `rank_contraction`."""
-    if not 0 < budget < np.inf:
+    if not isinstance(budget, int | float) or not 0 < budget < np.inf:
         raise UsageError(f"a budget must be a positive number of seconds, got {budget}")
     check_kernels(kernels)
     began = time.perf_counter()
@@ -119,7 +121,8 @@ def rank_problem(
             known = estimates(found, machine, measurer)
         session.account(measurer.batches)
         cost = time.perf_counter() - began
-        measured = _verify(session, measurer.state, _within(budget, known)) if verify else []
+        chosen = _within(budget, known) if verify else []
+        measured = _verify(session, measurer.state, chosen) if chosen else []
         opponents = measure_opponents(problem, setup.dtype, setup.threads, REPETITIONS, budget) if verify else ()
         evidence = Evidence.of(session, measurer.state)
     others = tuple(estimate for estimate in known if estimate.basis == "repeated calls")
@@ -146,11 +149,24 @@ def contraction_source(
         If a name or number is not valid.
     """
     parsed = parse_contraction(contraction)
-    problem = Problem.contiguous(parsed, check_extents(parsed, sizes), order)
+    problem = Problem.contiguous(parsed, check_extents(parsed, sizes), _checked(order))
     found = {candidate.name: candidate for candidate in found_candidates(problem, dtype, None)}
     if algorithm not in found:
         raise unknown(f"algorithm of {parsed}", algorithm, sorted(found))
     return source_of(found[algorithm])
+
+
+def _checked(order: object) -> Order:
+    """Which index is contiguous.
+
+    Raises
+    ------
+    UsageError
+        If that is not told.
+    """
+    if order == "F" or order == "C":
+        return "F" if order == "F" else "C"
+    raise UsageError(f"the order must be 'F' (the first index is contiguous) or 'C' (the last), got {order!r}")
 
 
 def check_kernels(kernels: Sequence[str] | None) -> None:
@@ -161,12 +177,14 @@ def check_kernels(kernels: Sequence[str] | None) -> None:
     UsageError
         If one is.
     """
+    if isinstance(kernels, str) or not all(isinstance(kernel, str) for kernel in kernels or ()):
+        raise UsageError(f"kernels must be a sequence of names, such as ['gemm', 'ttgt'], got {kernels!r}")
     for kernel in sorted(set(kernels or ()) - set(KERNELS)):
         raise unknown("kernel of contractions", kernel, KERNELS)
 
 
 def found_candidates(problem: Problem, dtype: str, kernels: Sequence[str] | None) -> list[Candidate]:
-    """The algorithms of a problem; where there are too many to look at, those on fused indices and on copies.
+    """The algorithms of a problem; where there are too many to look at, those on fused indices, or of gemm.
 
     Raises
     ------
@@ -176,7 +194,10 @@ def found_candidates(problem: Problem, dtype: str, kernels: Sequence[str] | None
     chosen = frozenset(KERNELS if kernels is None else kernels)
     if _count(problem, chosen) > MOST_ALGORITHMS:
         problem = fused(problem)
-        if (count := _count(problem, chosen)) > MOST_ALGORITHMS:
+        if (count := _count(problem, chosen)) > MOST_ALGORITHMS and kernels is None:
+            few = list(islice(candidates(problem, dtype, MATRIX_PRODUCTS), MOST_ALGORITHMS))
+            return few or list(islice(candidates(problem, dtype), MOST_ALGORITHMS))
+        if count > MOST_ALGORITHMS:
             raise UsageError(
                 f"{problem.contraction} has {count} algorithms with the kernels {', '.join(sorted(chosen))}, up to "
                 f"{MOST_ALGORITHMS} are looked at; name fewer kernels, such as gemm or ttgt"
@@ -185,7 +206,7 @@ def found_candidates(problem: Problem, dtype: str, kernels: Sequence[str] | None
     if not found:
         raise UsageError(
             f"{problem.contraction} has no algorithm with the kernels {', '.join(sorted(chosen)) or '(none)'}: it "
-            "lacks the indices that they need; name others, or multiply elementwise (A * B)"
+            "lacks the indices that they need, or needs no copies; name others"
         )
     return found
 
@@ -196,8 +217,8 @@ def _count(problem: Problem, kernels: frozenset[str]) -> int:
 
 
 def _within(budget: float, known: Sequence[Estimate]) -> list[Candidate]:
-    """The fastest, as many as can be run in a budget."""
-    settled = [estimate for estimate in known if estimate.basis != "repeated calls"]
+    """The fastest, as many as can be run in a budget; none that takes longer at once."""
+    settled = [own for own in known if own.basis != "repeated calls" and own.seconds <= budget]
     spent = np.cumsum([REPETITIONS * estimate.seconds for estimate in settled])
     count = max(LEAST_VERIFIED, int(np.searchsorted(spent, budget, side="right")))
     return [estimate.candidate for estimate in settled[:count]]
