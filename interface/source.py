@@ -52,8 +52,8 @@ class Source(ABC):
     tally : Tally
     left_warm : tuple of str
         Variants of the last answer whose calls were taken to be warm, as their context is not known.
-    all_warm : bool
-        Whether these are all.
+    used_context : str
+        What the last answer estimated calls in: warm, where nothing could be told of another context.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Source(ABC):
         self.store, self.setup, self.parameters, self.origin = store, setup, parameters, origin
         self.context = context
         self.left_warm: tuple[str, ...] = ()
-        self.all_warm = False
+        self.used_context = context
         self.spent, self.tally = Spent(), Tally()
 
     def __enter__(self) -> Self:
@@ -149,8 +149,9 @@ class Source(ABC):
             state, self.origin = common_state([*models.values(), *further.values()]), origin
             cold = by_models(further, origin.how)
             told = [between(own, warm, cold, self.setup.item_bytes, levels) for own in sequences]
-        self.all_warm = self.context not in ("warm", "cold") and not any(told)
-        self.left_warm = tuple(str(own[0].variant) for own, estimate in zip(asked, told, strict=True) if not estimate)
+        self.used_context = self.context if any(told) else "warm"
+        left = tuple(str(own[0].variant) for own, estimate in zip(asked, told, strict=True) if not estimate)
+        self.left_warm = left if any(told) else ()
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is extrapolated, the origin says

@@ -195,3 +195,10 @@ def test_levels_of_caches() -> None:
     for unknown in ((), (Cache(2, 0),)):
         with pytest.raises(UsageError, match="the sizes of this machine's caches are not known"):
             levels_of(Machine("", "", unknown))
+
+
+def test_an_answer_whose_calls_are_all_warm_says_so() -> None:
+    """Of a matrix of one block no step can be observed."""
+    answer = blascast.predict("cholesky", 3, 8, 8, library="simulated", context="algorithm")
+    assert answer.to_json()["evidence"][0]["context"] == "warm"
+    assert "Calls are estimated warm." in str(answer)

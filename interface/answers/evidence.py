@@ -41,8 +41,6 @@ class Evidence:
         What state of the caches calls of algorithms were estimated in.
     left_warm : tuple of str
         Variants whose calls were taken to be warm all the same.
-    all_warm : bool
-        Whether these are all.
     """
 
     setup: Setup
@@ -54,7 +52,6 @@ class Evidence:
     origin: Origin
     context: Context | None = None
     left_warm: tuple[str, ...] = ()
-    all_warm: bool = False
 
     @classmethod
     def of(cls, source: Source, state: State) -> "Evidence":
@@ -65,9 +62,7 @@ class Evidence:
     @classmethod
     def of_replay(cls, source: Source, state: State) -> "Evidence":
         """The same, of an answer by replaying algorithms."""
-        return replace(
-            cls.of(source, state), context=source.context, left_warm=source.left_warm, all_warm=source.all_warm
-        )
+        return replace(cls.of(source, state), context=source.used_context, left_warm=source.left_warm)
 
     @property
     def sentences(self) -> list[str]:
@@ -84,8 +79,6 @@ class Evidence:
     def _context(self) -> list[str]:
         if self.context is None:
             return []
-        if self.all_warm:
-            return ["Calls are estimated warm: no step of these algorithms could be observed in its context."]
         others = f"; those of {', '.join(self.left_warm)} are taken to be warm" if self.left_warm else ""
         return [f"Calls are estimated {_WORDS[self.context]}{others}."]
 
