@@ -1,9 +1,19 @@
 """Algorithms for complex types, from those for real ones: transposes become conjugate transposes."""
 
+from collections.abc import Iterable, Iterator
+
 from blascast.sampler.call import Call, bind
+from blascast.sampler.kernel import COMPLEX
 from blascast.sampler.kernels import find_kernel
 
 _HERMITIAN = {"syrk": "herk", "syr2k": "her2k", "symm": "hemm"}
+
+
+def of_type(calls: Iterable[Call], dtype: str) -> Iterator[Call]:
+    """The calls for a data type; of real ones nothing is conjugated."""
+    if dtype in COMPLEX:
+        return map(conjugated, calls)
+    return (call for call in calls if call.kernel.name != "lacgv")
 
 
 def conjugated(call: Call) -> Call:

@@ -1,16 +1,19 @@
 """Runs a variant for real, on matrices, through the engine."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from blascast.sampler.backend import Backend
 from blascast.sampler.call import Call, View, fitting_ld
-from blascast.sampler.errors import UsageError
+from blascast.sampler.errors import BlascastError, UsageError
 from blascast.sampler.program import Run, buffers_for
 
 from .registry import Operation, Variant, find_operation
+
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 
 def scalar_calls(variant: Variant, sizes: Mapping[str, int], b: Any, dtype: str = "d", label: str = "") -> list[Call]:
@@ -42,9 +45,7 @@ def operands_of(operation: Operation, sizes: Mapping[str, int], b: Any, label: s
     return tuple(views)
 
 
-def execute(
-    backend: Backend, variant: Variant, matrices: Mapping[str, npt.NDArray[Any]], b: Any
-) -> dict[str, npt.NDArray[Any]]:
+def execute(backend: Backend, variant: Variant, matrices: Arrays, b: Any) -> dict[str, npt.NDArray[Any]]:
     """The results of a variant on matrices.
 
     Parameters
@@ -69,6 +70,8 @@ def execute(
         If shapes do not fit the operation, or the back end computes nothing.
     KernelFailed
         If a routine fails.
+    BlascastError
+        If a result is not finite, though the operands are.
     """
     operation = find_operation(variant.operation)
     sizes = _sizes(operation, matrices)
@@ -78,10 +81,24 @@ def execute(
     for name, matrix in matrices.items():
         backend.write(name, matrix)
     backend.run([Run(call) for call in calls])
-    return {operand.name: backend.read(operand.name) for operand in operation.operands if not operand.workspace}
+    results = {operand.name: backend.read(operand.name) for operand in operation.operands if not operand.workspace}
+    _check_finite(variant, matrices, results)
+    return results
 
 
-def _sizes(operation: Operation, matrices: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
+def _check_finite(variant: Variant, before: Arrays, after: Arrays) -> None:
+    """Refuses infinite results of finite operands: unblocked kernels divide by zeros without a word."""
+    if not all(np.isfinite(matrix).all() for matrix in before.values()):
+        return
+    for name, matrix in after.items():
+        if not np.isfinite(matrix).all():
+            raise BlascastError(
+                f"{variant} has made {name} infinite or not a number: a pivot or diagonal entry is zero, or too large; "
+                "check that the operands are not singular"
+            )
+
+
+def _sizes(operation: Operation, matrices: Arrays) -> dict[str, int]:
     """The sizes that shapes tell."""
     given = [operand for operand in operation.operands if operand.name in matrices]
     sizes: dict[str, int] = {}

@@ -4,7 +4,7 @@ A panel's pivots are relative to its first row, until a shift makes them those o
 LAPACK's own, no call). The recursive one is ReLAPACK's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from blascast.sampler.call import Call, Extent, View
 from blascast.sampler.kernels import find_kernel
@@ -121,25 +121,13 @@ def crout_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
 @variant("lu", 5, "right-looking")
 def right_looking_pivoted(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
     """Computes a row and a column of blocks and updates all after them."""
-    for (_, _, _, A10, A11, A12, A20, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
-        yield getf2(stacked(A11, A21), p1)  # [A11; A21] := LU([A11; A21])
-        yield laswp(stacked(A10, A20), p1, 1)  # [A10; A20] := P1 [A10; A20]
-        yield laswp(stacked(A12, A22), p1, 1)  # [A12; A22] := P1 [A12; A22]
-        yield shift(p0.rows, p1)
-        yield trsm("L", "L", "N", "U", 1, A11, A12)  # A12 := L11^-1 A12
-        yield gemm("N", "N", -1, A21, A12, 1, A22)  # A22 := A22 - A21 A12
+    return _right_looking(A, ipiv, b, getf2)
 
 
 @variant("lu", "lapack", "LAPACK's dgetrf", usual=fixed(64))
 def lapack(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
     """5, with the recursive dgetrf2 on the panels (since LAPACK 3.6)."""
-    for (_, _, _, A10, A11, A12, A20, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
-        yield getrf2(stacked(A11, A21), p1)  # [A11; A21] := LU([A11; A21])
-        yield laswp(stacked(A10, A20), p1, 1)  # [A10; A20] := P1 [A10; A20]
-        yield laswp(stacked(A12, A22), p1, 1)  # [A12; A22] := P1 [A12; A22]
-        yield shift(p0.rows, p1)
-        yield trsm("L", "L", "N", "U", 1, A11, A12)  # A12 := L11^-1 A12
-        yield gemm("N", "N", -1, A21, A12, 1, A22)  # A22 := A22 - A21 A12
+    return _right_looking(A, ipiv, b, getrf2)
 
 
 @variant("lu", "recursive", "recursive, getf2 up to b")
@@ -167,3 +155,14 @@ def recursive(A: View, ipiv: View, b: Extent) -> Iterator[Call]:
 def library(A: View, ipiv: View) -> Iterator[Call]:
     """One call."""
     yield getrf(A, ipiv)
+
+
+def _right_looking(A: View, ipiv: View, b: Extent, factorize: Callable[[View, View], Call]) -> Iterator[Call]:
+    """Factorizes panels by one call each."""
+    for (_, _, _, A10, A11, A12, A20, A21, A22), (p0, p1, _) in partition_along(A, ipiv, b):
+        yield factorize(stacked(A11, A21), p1)  # [A11; A21] := LU([A11; A21])
+        yield laswp(stacked(A10, A20), p1, 1)  # [A10; A20] := P1 [A10; A20]
+        yield laswp(stacked(A12, A22), p1, 1)  # [A12; A22] := P1 [A12; A22]
+        yield shift(p0.rows, p1)
+        yield trsm("L", "L", "N", "U", 1, A11, A12)  # A12 := L11^-1 A12
+        yield gemm("N", "N", -1, A21, A12, 1, A22)  # A22 := A22 - A21 A12

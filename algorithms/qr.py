@@ -1,7 +1,8 @@
 """QR factorization by blocks of Householder reflectors, A := R and the reflectors of Q.
 
-The blocks are applied as LAPACK's dlarfb does it, its transposed copy (row by row) and subtraction (a
-loop of its own) included: W is its workspace, T the triangular factor of a block reflector.
+The blocks are applied as LAPACK's dlarfb does it, its transposed copy (row by row, conjugated for complex
+types) and subtraction (a loop of its own) included: W is its workspace, T the triangular factor of a
+block reflector.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from blascast.sampler.call import Call, Extent, View
 from blascast.sampler.kernels import find_kernel
 
 from .ilaenv import of_geqrf
-from .kernels import copy, gemm, geqr2, geqrf, larfb, larft, subt, trmm
+from .kernels import copy, gemm, geqr2, geqrf, lacgv, larfb, larft, subt, trmm
 from .partition import beside, columns_of, least, most, partition_along, rows_of, stacked
 from .registry import Operand, Operation, define_operation, variant
 
@@ -23,7 +24,6 @@ define_operation(
             *(Operand("A", "m", "n"), Operand("tau", "min(m, n)", "1")),
             *(Operand("T", "b", "b", workspace=True), Operand("W", "n", "b", workspace=True)),
         ),
-        types="sd",
     )
 )
 
@@ -74,6 +74,7 @@ def _blocks(A: View, tau: View, T: View, W: View, b: Extent, steps: Extent | Non
         yield larft("F", "C", panel, t1, factor)
         for row, column in zip(rows_of(A12), columns_of(w), strict=True):
             yield copy(row, column)  # W := A12^T
+            yield lacgv(column)
         yield trmm("R", "L", "N", "U", 1, A11, w)  # W := W V1
         yield gemm("T", "N", 1, A22, A21, 1, w)  # W := W + A22^T V2
         yield trmm("R", "U", "N", "N", 1, factor, w)  # W := W T

@@ -8,9 +8,9 @@ from typing import Any
 from blascast.sampler.call import Call, View
 from blascast.sampler.errors import UsageError, unknown
 from blascast.sampler.expression import parse
-from blascast.sampler.kernel import COMPLEX, Kind, Structure, flop_factor
+from blascast.sampler.kernel import Kind, Structure, flop_factor
 
-from .conjugation import conjugated
+from .conjugation import of_type
 
 Body = Callable[..., Iterator[Call]]
 UsualBlockSize = Callable[[Mapping[str, Any], str], Any]
@@ -77,8 +77,7 @@ class Variant:
     def calls(self, operands: tuple[View, ...], b: Any, dtype: str) -> Iterator[Call]:
         """The calls for operands and a block size (a pair where it takes two; one stands for both)."""
         pair = b if isinstance(b, tuple) else (b, b)
-        calls = self.body(*operands, *pair[: self.block_sizes])
-        return map(conjugated, calls) if dtype in COMPLEX else calls
+        return of_type(self.body(*operands, *pair[: self.block_sizes]), dtype)
 
     def __str__(self) -> str:
         return f"{self.operation} {self.name} ({self.title})"
@@ -96,8 +95,6 @@ class Operation:
     flops : str
         Minimal count of floating-point operations of the real types, an expression in the sizes.
     operands : tuple of Operand
-    types : str
-        Letters of the data types that its variants are for.
     variants : dict
         By name.
     """
@@ -106,7 +103,6 @@ class Operation:
     formula: str
     flops: str
     operands: tuple[Operand, ...]
-    types: str = "sdcz"
     variants: dict[str, Variant] = field(default_factory=dict)
 
     @cached_property
@@ -116,11 +112,6 @@ class Operation:
             name for operand in self.operands for text in (operand.rows, operand.columns) for name in parse(text).names
         }
         return tuple(name for name in SIZES if name in used)
-
-    def check_type(self, dtype: str) -> None:
-        """Refuses a data type that its variants are not for."""
-        if dtype not in self.types:
-            raise UsageError(f"{self.name} is there for the data types {', '.join(self.types)}, not {dtype!r}")
 
     def flop_count(self, sizes: Mapping[str, Any], dtype: str = "d") -> Any:
         """Minimal count of floating-point operations for sizes by name (numbers or arrays)."""

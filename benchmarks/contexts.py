@@ -213,8 +213,7 @@ def print_brackets(cases: Sequence[Case]) -> None:
     shares: dict[str, list[tuple[int, int, int, int]]] = {}
     for case in cases:
         own, labels = case.profile, np.array(case.profile.labels)
-        slack = np.abs(own.passes[0] - own.passes[1])
-        faster, slower = own.inside < own.alone["warm"] - slack, own.inside > own.alone["cold"] + slack
+        faster, slower = own.beside("warm") < 0, own.beside("cold") > 0
         for label in dict.fromkeys(labels.tolist()):
             of_kernel = labels == label
             count = (int(of_kernel.sum()), int((of_kernel & ~faster & ~slower).sum()))
@@ -231,10 +230,10 @@ def print_brackets(cases: Sequence[Case]) -> None:
 # --- methods
 
 VARIANTS = {
-    "cholesky": (1, 2, 3),
-    "trinv": (1, 3, 5),
+    "cholesky": (1, 2, 3, "recursive"),
+    "trinv": (1, 3, 5, "recursive"),
     "lauum": (1, 3),
-    "lu": (4, 5),
+    "lu": (3, 4, 5, "recursive"),
     "sygst": (4, "lapack"),
     "qr": (1,),
 }
@@ -458,7 +457,8 @@ def accessed(window: Window, cache_bytes: int) -> Iterator[tuple[Call, list[tupl
     """The calls of a step, with operands that were accessed at less than the cache's size and how long ago."""
     sequence = traced([window.configuration], "d")
     grid = grid_of_sequence(sequence, 8)
-    assert grid is not None
+    if grid is None:  # no single loop
+        return
     done = set()
     for call in window.calls:
         key = (call.label, tuple(call.sizes.values()))

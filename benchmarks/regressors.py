@@ -11,7 +11,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from blascast.models.fitting.basis import Exponents, design_matrix, monomials, raised_singly
+from blascast.models.fitting.basis import Exponents, design_matrix, monomials, of_total_degree, raised_singly
 from blascast.models.fitting.fit import fit
 from blascast.models.fitting.partition import Observed, Part, fitted_part, partition
 from blascast.models.generation.generator import Observation, Point
@@ -31,7 +31,7 @@ REWEIGHTINGS = 30
 LEAST_WEIGHED = 1e-3  # standard errors below it count as that
 DEGREE_OF_LOGARITHMS = 3
 MOST_LEARNT = 300  # points of a Gaussian process, whose fit takes their cube
-MOST_LEARNT = 300  # points of a Gaussian process, whose fit takes their cube
+SECOND, CUBIC = 1.0, 3
 CHUNK = 10_000
 
 Estimate = Callable[[IntArray], FloatArray]  # seconds at sizes of shape (n, d)
@@ -148,6 +148,16 @@ def _halved(part: Part, fewest: int) -> list[Part]:
 def one_polynomial(training: Training, overfitting: int) -> Estimate | None:
     """Least squares of the relative error; monomials raised in all sizes."""
     return _linear(training, training.basis(overfitting), _least_squares)
+
+
+def cubic_of_a_second(training: Training) -> Estimate | None:
+    """All monomials up to degree 3, from as many of the points, at random, as took a second: the baseline to beat."""
+    seconds = np.array([observation.seconds for observation in training.observations.values()])
+    order = np.random.default_rng(0).permutation(len(seconds))
+    taken = order[: 1 + int(np.searchsorted(np.cumsum(seconds[order]), SECOND))]
+    points = list(training.observations.items())
+    some = Training(training.case, training.domain, dict(points[i] for i in taken))
+    return _linear(some, of_total_degree(len(training.domain.lower), CUBIC), _least_squares)
 
 
 def raised(training: Training) -> Estimate | None:
@@ -271,6 +281,7 @@ RIVALS: dict[str, Rival] = {
     "fitted cuts (built in)": fitted_cuts,
     "fitted cuts, points alike": fitted_cuts_alike,
     "halving": halved,
+    "one cubic, one second": cubic_of_a_second,
     "one polynomial, overfitting 0": partial(one_polynomial, overfitting=0),
     "one polynomial, overfitting 1": partial(one_polynomial, overfitting=1),
     "one polynomial, overfitting 2": partial(one_polynomial, overfitting=2),

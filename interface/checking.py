@@ -51,6 +51,7 @@ class CheckedRow:
             "case": key.case,
             "ld": key.ld,
             "precondition": key.precondition,
+            "origin": self.check.model.origin,
             "points": len(errors),
             "error": {"median": _median(errors), "p90": _p90(errors), "bias": float(np.median(errors))},
             "stated": self.check.stated,
@@ -115,6 +116,11 @@ class VerifyReport(Report):
             "Error: of the model's median at random points, each measured twice; noise: between the two measurements; "
             "stated: the model's own standard error; within: points no further off than 2 standard errors of model and "
             "measurement; one rate: error of flops over one rate, fitted to these points.",
+            *(
+                f"{row.check.model.key} was not made here: {row.check.model.origin}."
+                for row in self.rows
+                if row.check.model.origin
+            ),
             *(f"{row.check.model.key} is stale: {'; '.join(row.stale)}." for row in self.rows if row.stale),
             *self._other_states(),
             *self._outdated(),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from blascast.algorithms import Operation, Sequence, Variant, find_operation
+from blascast.algorithms import Operation, Sequence, Variant
 from blascast.models.generation.need import Need
 from blascast.models.generation.workload import Judge
 from blascast.models.kept.store import Store
@@ -132,8 +132,6 @@ class Source(ABC):
         The judge tells which of their configurations' errors still matter; by default all must be within
         the parameters' bound for answers.
         """
-        for own in asked:
-            find_operation(own[0].variant.operation).check_type(self.setup.dtype)
         sequences = [traced(own, self.setup.dtype) for own in asked]
         needs, judge = needs_of(sequences), judge or within(self.parameters.answer_bound)
         levels = levels_of(self.setup.machine) if self.context == "cache" else ()

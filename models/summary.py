@@ -9,6 +9,7 @@ STATISTICS = ("min", "median", "mean", "max", "std")
 LEAST_SECONDS = 1e-9  # of calls that take no longer than it takes to time them
 MIN, MEDIAN, MEAN, MAX, STD = range(5)
 FEWEST_FOR_QUARTILES = 8
+MEDIAN_ERROR = 1.2533  # of a median's standard error to that of a mean, for normal scatter
 
 
 def summarize(seconds: FloatArray) -> FloatArray:
@@ -45,7 +46,7 @@ def standard_error(seconds: FloatArray, statistic: int) -> float:
     else:
         low, high = np.percentile(seconds, [25, 75])
         deviation = float(high - low) / 1.349
-    factor = 1.0 if statistic == MEAN else 1.2533
+    factor = 1.0 if statistic == MEAN else MEDIAN_ERROR
     return factor * deviation / float(np.sqrt(count))
 
 

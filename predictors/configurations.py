@@ -41,6 +41,11 @@ class Configuration:
     def __str__(self) -> str:
         return f"{self.variant}, {described(self.sizes)}" + ("" if self.b is None else f", b = {shown(self.b)}")
 
+    def to_json(self) -> dict[str, Any]:
+        """Operation, variant, sizes and block size."""
+        b = list(self.b) if isinstance(self.b, tuple) else self.b
+        return {"operation": self.variant.operation, "variant": self.variant.name, **self.sizes, "b": b}
+
 
 def described(sizes: Problem) -> str:
     """Such as ``n = 100`` or ``m = 100, n = 50``."""

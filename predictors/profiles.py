@@ -9,7 +9,7 @@ import numpy.typing as npt
 from blascast.algorithms import scalar_calls
 from blascast.models.piecewise import Model
 from blascast.models.sampling import case_of_call
-from blascast.models.summary import MEDIAN
+from blascast.models.summary import LEAST_SECONDS, MEDIAN, standard_error
 from blascast.sampler.batch.sample import Measurement, State
 from blascast.sampler.call import Call
 from blascast.sampler.job import Job, job_of, sequence_job
@@ -39,6 +39,8 @@ class Profile:
     alone : mapping
         By state, arrays of shape (n_calls,), medians: ``"warm"``, ``"cold"`` and, where asked for, ``"aware"``:
         after the calls since their operands' last use.
+    alone_errors : mapping
+        Standard errors of these medians.
     model : array of shape (n_calls,)
         Medians that models of warm calls tell.
     totals, plain : arrays of shape (2,)
@@ -49,6 +51,7 @@ class Profile:
     calls: tuple[Call, ...]
     passes: FloatArray
     alone: Mapping[str, FloatArray]
+    alone_errors: Mapping[str, FloatArray]
     model: FloatArray
     totals: FloatArray
     plain: FloatArray
@@ -63,12 +66,24 @@ class Profile:
         """Kernel and case of each call."""
         return tuple(call.label for call in self.calls)
 
+    @property
+    def noise(self) -> FloatArray:
+        """Relative difference of the passes, of each call."""
+        return np.asarray(np.abs(self.passes[0] - self.passes[1]) / np.maximum(self.inside, LEAST_SECONDS))
+
+    def beside(self, state: str) -> npt.NDArray[np.int64]:
+        """Whether each call takes less (-1) or more (1) than alone in a state, or neither can be told (0).
+
+        What differs by no more than the passes do, and two standard errors of what is alone, cannot be told.
+        """
+        slack = np.abs(self.passes[0] - self.passes[1]) + 2 * self.alone_errors[state]
+        further = self.inside - self.alone[state]
+        return np.where(np.abs(further) > slack, np.sign(further), 0).astype(np.int64)
+
     def bracketed(self) -> npt.NDArray[np.bool_]:
-        """Whether each call takes no less than warm and no more than cold, up to the passes' difference."""
-        slack = np.abs(self.passes[0] - self.passes[1])
-        warm, cold = self.alone["warm"], self.alone["cold"]
-        low, high = np.minimum(warm, cold) - slack, np.maximum(warm, cold) + slack
-        return np.asarray((self.inside >= low) & (self.inside <= high))
+        """Whether each call takes no less than the one of warm and cold, and no more than the other."""
+        warm, cold = self.beside("warm"), self.beside("cold")
+        return np.asarray(warm * cold <= 0)
 
 
 def profile(
@@ -116,15 +131,19 @@ def profile(
     wanted = [repetitions] * 2 + [ALONE_REPETITIONS] * (len(jobs) - 2)
     batch = sampler.measure(jobs, wanted, state=state, label="running and timing", on_progress=on_progress)
     stamped, plain = (_halves(measurement) for measurement in batch.measurements[:2])
-    medians = iter([float(np.median(measurement.seconds)) for measurement in batch.measurements[2:]])
-    found = {of_state: [next(medians) for _ in own] for of_state, own in alone.items()}
+    pairs = iter([(np.median(m.seconds), standard_error(m.seconds, MEDIAN)) for m in batch.measurements[2:]])
     places = {key: place for place, key in enumerate(distinct)}
     place = [places[_key(call)] for call in calls]
+    found = {
+        of_state: np.array([next(pairs) for _ in own])[place if of_state != "aware" else slice(None)]
+        for of_state, own in alone.items()
+    }
     return Profile(
         configuration,
         tuple(calls),
         np.array([np.median(part, axis=0) for part in stamped]),
-        {own: np.array(times)[place if own != "aware" else slice(None)] for own, times in found.items()},
+        {of_state: own[:, 0] for of_state, own in found.items()},
+        {of_state: own[:, 1] for of_state, own in found.items()},
         estimates_of(calls, models),
         np.array([np.median(part.sum(axis=1)) for part in stamped]),
         np.array([np.median(part) for part in plain]),

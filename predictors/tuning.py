@@ -1,7 +1,8 @@
 """Tables of block sizes: as few steps as the plateaus around the best allow."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -22,16 +23,19 @@ class Step:
         `OWN` where LAPACK's own is kept.
     gain : float
         By how much LAPACK's own block size takes longer, mean over these, relative.
+    measured : float or None
+        The same, measured.
     """
 
     first: int
     last: int
     b: int
     gain: float
+    measured: float | None = None
 
 
-def steps_of(curves: Sequence[Curve], own: Sequence[float]) -> list[Step]:
-    """Block sizes that are within 1 % of the best at every size, LAPACK's own where that is.
+def chosen_block_sizes(curves: Sequence[Curve], own: Sequence[float]) -> list[int]:
+    """For each size a block size within 1 % of the best, LAPACK's own where that is; as few different ones as it takes.
 
     Parameters
     ----------
@@ -45,18 +49,41 @@ def steps_of(curves: Sequence[Curve], own: Sequence[float]) -> list[Step]:
     >>> b, flat = np.array([32, 64, 96]), np.zeros(3)
     >>> times = [[1.0, 1.1, 1.2], [1.005, 1.0, 1.2], [1.2, 1.1, 1.0]]
     >>> curves = [Curve({"n": 100 * (i + 1)}, b, np.array(t), flat) for i, t in enumerate(times)]
-    >>> [(step.first, step.last, step.b) for step in steps_of(curves, [1.1, 1.0, 1.1])]
-    [(100, 200, 32), (300, 300, 96)]
+    >>> chosen_block_sizes(curves, [1.1, 1.1, 1.1])
+    [32, 32, 96]
     """
-    steps: list[Step] = []
-    begin = 0
-    common = _good(curves[0], own[0])
+    chosen: list[int] = []
+    begin, common = 0, _good(curves[0], own[0])
     for end in range(1, len(curves) + 1):
-        shared = common & _good(curves[end], own[end]) if end < len(curves) else set()
-        if not shared:
-            steps.append(_step(curves[begin:end], own[begin:end], common))
-            begin, shared = end, _good(curves[end], own[end]) if end < len(curves) else set()
+        good = _good(curves[end], own[end]) if end < len(curves) else set()
+        if not (shared := common & good):
+            chosen += [_least_lossy(curves[begin:end], common)] * (end - begin)
+            begin, shared = end, good
         common = shared
+    return chosen
+
+
+def steps_of(
+    curves: Sequence[Curve], own: Sequence[float], chosen: Sequence[int], measured: Mapping[int, float] | None = None
+) -> list[Step]:
+    """Neighbouring sizes with one block size together.
+
+    Parameters
+    ----------
+    curves, own
+        As for `chosen_block_sizes`.
+    chosen : sequence of int
+        A block size for each, or `OWN`.
+    measured : mapping, optional
+        Gains that were measured, by the index of the size.
+    """
+    steps = []
+    for b, group in groupby(range(len(chosen)), key=lambda index: chosen[index]):
+        sizes = list(group)
+        gains = [0.0 if b == OWN else own[i] / curves[i].at(b) - 1 for i in sizes]
+        seen = [measured[i] for i in sizes if measured and i in measured and b != OWN]
+        first, last = (curves[i].problem["n"] for i in (sizes[0], sizes[-1]))
+        steps.append(Step(first, last, b, float(np.mean(gains)), float(np.mean(seen)) if seen else None))
     return steps
 
 
@@ -66,11 +93,8 @@ def _good(curve: Curve, own: float) -> set[int]:
     return set(curve.b[curve.seconds <= bound].tolist()) | ({OWN} if own <= bound else set())
 
 
-def _step(curves: Sequence[Curve], own: Sequence[float], common: set[int]) -> Step:
+def _least_lossy(curves: Sequence[Curve], common: set[int]) -> int:
     """LAPACK's own block size if it is among those in common, else that of the least sum of relative times."""
-    first, last = curves[0].problem["n"], curves[-1].problem["n"]
     if OWN in common:
-        return Step(first, last, OWN, 0.0)
-    b = min(sorted(common), key=lambda size: sum(curve.loss(size) for curve in curves))
-    gains = [seconds / curve.at(b) - 1 for curve, seconds in zip(curves, own, strict=True)]
-    return Step(first, last, b, float(np.mean(gains)))
+        return OWN
+    return min(sorted(common), key=lambda size: sum(curve.loss(size) for curve in curves))

@@ -3,7 +3,7 @@
 warm       the call was just made: operands and code are in the caches
 cold       operands are in no cache; code is. By flushing the cache lines, or in fresh memory, whose
            pages the processor has not touched lately either
-A, B cold  these operands only, the others warm
+A, B cold  these operands only, the others warm; or a part of one: 25% of A cold
 touched    a list of accesses, oldest first: operands or parts of them, and so many bytes of foreign
            memory between; what is not listed is cold
 
@@ -21,6 +21,7 @@ from .program import Flush, Operation, Restore, Run, Touch
 FOREIGN = "foreign memory"
 _FOREIGN_ROWS = 512
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_ITEMS = r"(?:\d{1,3}% of )?\w+(?:, ?(?:\d{1,3}% of )?\w+)*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,35 @@ class Cold:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
-    """The operands of these names are flushed, the others warm."""
+class Part:
+    """So much of an operand, from the beginning: of its columns, or of the entries of a vector."""
 
-    cold: tuple[str, ...]
+    operand: str
+    percent: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.percent <= 100:
+            raise UsageError(f"a part of an operand must be 1% to 100%, got {self.percent}% of {self.operand}")
+
+    def view(self, whole: View) -> View:
+        """The part of that operand: at least a column, or an entry."""
+        rows, columns = int(whole.rows), int(whole.columns)
+        if columns == 1:
+            return whole.part(0, 0, -(-rows * self.percent // 100), 1)
+        return whole.part(0, 0, rows, -(-columns * self.percent // 100))
 
     def __str__(self) -> str:
-        return f"{', '.join(self.cold)} cold"
+        return f"{self.percent}% of {self.operand}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """The operands of these names, or parts of them, are flushed, the others warm."""
+
+    cold: tuple[str | Part, ...]
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(str, self.cold))} cold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +95,7 @@ class Foreign:
         return f"{self.bytes // _UNITS[unit]}{unit or 'B'}"
 
 
-Access: TypeAlias = str | View | Foreign  # an operand by its argument's name, a part of one, other memory
+Access: TypeAlias = str | Part | View | Foreign  # an operand by its argument's name, a part of one, other memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +122,8 @@ def precondition_of(text: str) -> Precondition:
     (Warm(), Cold(by='fresh memory'))
     >>> precondition_of("A, B cold")
     Mixed(cold=('A', 'B'))
-    >>> str(precondition_of("touched A, 64KiB, B"))
-    'touched A, 64KiB, B'
+    >>> str(precondition_of("touched A, 64KiB, 25% of B"))
+    'touched A, 64KiB, 25% of B'
 
     Raises
     ------
@@ -115,17 +138,22 @@ def precondition_of(text: str) -> Precondition:
             return Cold()
         case "cold by fresh memory":
             return Cold("fresh memory")
-    if named := re.fullmatch(r"(\w+(?:, ?\w+)*) cold", words):
-        return Mixed(tuple(re.split(", ?", named[1])))
-    if listed := re.fullmatch(r"touched (\w+(?:, ?\w+)*)", words):
+    if named := re.fullmatch(rf"({_ITEMS}) cold", words):
+        return Mixed(tuple(_operand_or_part(item) for item in re.split(", ?", named[1])))
+    if listed := re.fullmatch(rf"touched ({_ITEMS})", words):
         return Touched(tuple(_access(item) for item in re.split(", ?", listed[1])))
-    known = "warm, cold by flush, cold by fresh memory, 'A, B cold' or 'touched A, 64KiB, B'"
+    known = "warm, cold by flush, cold by fresh memory, 'A, 50% of B cold' or 'touched A, 64KiB, 50% of B'"
     raise UsageError(f"a precondition is {known}, got {text!r}")
+
+
+def _operand_or_part(text: str) -> str | Part:
+    part = re.fullmatch(r"(\d{1,3})% of (\w+)", text)
+    return Part(part[2], int(part[1])) if part else text
 
 
 def _access(text: str) -> Access:
     size = re.fullmatch(r"(\d{1,15})(B|KiB|MiB|GiB)", text)
-    return Foreign(int(size[1]) * _UNITS[size[2]]) if size else text
+    return Foreign(int(size[1]) * _UNITS[size[2]]) if size else _operand_or_part(text)
 
 
 def prepare(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
@@ -148,7 +176,7 @@ def arrange(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
         case Cold():
             return tuple(Flush(view) for view in call.views.values())
         case Mixed(cold):
-            return tuple(Flush(_operand(call, name)) for name in cold)
+            return tuple(Flush(_accessed(call, own)) for own in cold)
         case Touched(accesses):
             touches = tuple(Touch(_accessed(call, access)) for access in accesses)
             return (*(Flush(view) for view in call.views.values()), *touches)
@@ -161,6 +189,8 @@ def _accessed(call: Call, access: Access) -> View:
             return access
         case Foreign():
             return access.view
+        case Part():
+            return access.view(_operand(call, access.operand))
     return _operand(call, access)
 
 

@@ -10,8 +10,8 @@ charges for a warm call (`warm_seconds`) has, by kernel:
 - what computes nothing, such as a copy: memory-bound, its words are streamed;
 - alpha = 0: what is overwritten is streamed, and nothing computed.
 
-Complex flops count four times. A vector that is a row costs a cache line an entry besides. Operands
-that are not in its cache cost their traffic on top.
+Complex flops count four times. A vector that is a row costs a cache line an entry besides. What of
+operands is not in its cache costs its traffic on top; it keeps whole buffers, but for what is flushed.
 """
 
 import errno
@@ -137,6 +137,7 @@ class SimulatedBackend:
         self._disturbances = disturbances
         self._random = np.random.default_rng(seed)
         self._cached: dict[str, float] = {}
+        self._flushed: dict[str, float] = {}  # bytes of these
         self._counters = Counters()
         self._last_probe = -np.inf
         self._touched: set[str] = set()
@@ -204,7 +205,7 @@ class SimulatedBackend:
             case program.Restore(view) | program.Touch(view):
                 self._cache(view)
             case program.Flush(view):
-                self._cached.pop(view.buffer, None)
+                self._flush(view)
         return row
 
     def _probe(self) -> "_Row":
@@ -273,8 +274,8 @@ class SimulatedBackend:
         disturbances = self._disturbances
         missing = 0.0
         for view in call.views.values():
-            if view.buffer not in self._cached:
-                missing += int(view.rows) * int(view.columns) * self.setup.item_bytes
+            known = view.buffer in self._cached
+            missing += min(self._bytes(view), self._flushed.get(view.buffer, 0.0) if known else np.inf)
             self._cache(view)
         seconds = (self.warm_seconds(call) + missing / MEMORY_BYTES_PER_SECOND) * self._slowness
         seconds *= float(np.exp(disturbances.jitter * self._random.standard_normal()))
@@ -302,13 +303,22 @@ class SimulatedBackend:
         """Factor on all times: how low the clock frequency is."""
         return self._disturbances.throttling if self.now >= self._disturbances.throttled_after else 1.0
 
+    def _bytes(self, view: View) -> float:
+        return float(int(view.rows) * int(view.columns) * self.setup.item_bytes)
+
+    def _flush(self, view: View) -> None:
+        """So many bytes of a cached buffer are no longer there."""
+        whole = max(self._cached.get(view.buffer, 0.0), self._bytes(view))
+        self._flushed[view.buffer] = min(self._flushed.get(view.buffer, 0.0) + self._bytes(view), whole)
+
     def _cache(self, view: View) -> None:
-        """Caches a whole buffer's view; the least recently used buffers make room."""
+        """Caches a whole buffer, but for what was flushed and is not in the view; the oldest buffers make room."""
         if view.buffer not in self._touched:
             self._touched.add(view.buffer)
-            self._faults += -(-int(view.rows) * int(view.columns) * self.setup.item_bytes // PAGE_BYTES)
-        self._cached.pop(view.buffer, None)
-        self._cached[view.buffer] = float(int(view.rows) * int(view.columns) * self.setup.item_bytes)
+            self._faults += -int(-self._bytes(view) // PAGE_BYTES)
+        was_cached = self._cached.pop(view.buffer, None) is not None
+        self._flushed[view.buffer] = max(self._flushed.get(view.buffer, 0.0) - self._bytes(view), 0.0) * was_cached
+        self._cached[view.buffer] = self._bytes(view)
         while sum(self._cached.values()) > CACHE_BYTES and len(self._cached) > 1:
             del self._cached[next(iter(self._cached))]
 

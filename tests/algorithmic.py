@@ -82,7 +82,10 @@ def _equation(operation: str, before: Arrays, after: Arrays) -> tuple[np.ndarray
         return before["A"] @ solution + solution @ before["B"], before["C"]
     if kind == "qr":
         count = min(A.shape)
-        Q = scipy.linalg.lapack.dorgqr(np.asfortranarray(X[:, :count], dtype=float), after["tau"].ravel())[0]
+        is_complex = np.iscomplexobj(X)
+        generate = scipy.linalg.lapack.zungqr if is_complex else scipy.linalg.lapack.dorgqr
+        vectors = np.asfortranarray(X[:, :count], dtype=complex if is_complex else float)
+        Q = generate(vectors, after["tau"].ravel())[0]
         return Q @ np.triu(X)[:count], A
     count = min(A.shape)
     L, U = np.tril(X[:, :count], -1) + np.eye(len(A), count), np.triu(X)[:count]

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import blascast
 from blascast.algorithms import find_variant
-from blascast.answers.accuracy import AGAIN, MACRO, POOLED, verdicts
+from blascast.answers.accuracy import MACRO, POOLED
+from blascast.answers.accuracy_report import AGAIN, AccuracyReport, verdicts
 from blascast.cli import run
+from blascast.plots import draw_accuracy
 from blascast.predictors.accuracy.choices import best_found, kendall_tau, yield_of_choice
 from blascast.predictors.accuracy.comparison import compare, hodges_lehmann, holm
 from blascast.predictors.accuracy.errors import bootstrap_interval, relative_errors, symmetric_factors
@@ -93,7 +95,7 @@ def test_power_laws_are_those_of_each_variant_and_block_size() -> None:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> blascast.answers.accuracy.AccuracyReport:  # type: ignore[name-defined]
+def report(tmp_path_factory: pytest.TempPathFactory) -> AccuracyReport:
     home = tmp_path_factory.mktemp("store")
     return blascast.accuracy(["cholesky", "lu"], range(200, 801, 200), [32, 64, 128], library="simulated", home=home)
 
@@ -112,6 +114,9 @@ def test_every_way_to_predict_is_judged_on_the_same_points(report) -> None:  # t
     own = errors[points["operation"] == "lu"]
     assert by_way["lu", RUNGS[-1]].median == pytest.approx(own.median())
     assert by_way["lu", RUNGS[-1]].mean == pytest.approx(own.mean())
+    macro, low, high = by_way[MACRO, "models"], *(by_way[o, "models"] for o in ("cholesky", "lu"))
+    assert macro.low <= macro.median <= macro.high
+    assert macro.high - macro.low <= max(low.high - low.low, high.high - high.low), "of a mean of independent medians"
     mean = np.mean([by_way[operation, "power law"].p90 for operation in ("cholesky", "lu")])
     assert by_way[MACRO, "power law"].p90 == pytest.approx(mean)
 
@@ -160,6 +165,22 @@ def test_as_text_and_json(report, capsys: pytest.CaptureFixture[str], tmp_path: 
     with table.open() as file:
         assert len(list(csv.DictReader(file))) == len(shown["points"]) == 2 * 2 * 2
     assert figure.stat().st_size > 10_000
+
+
+def test_a_figure_has_eight_plots_for_each_operation(report) -> None:  # type: ignore[no-untyped-def]
+    figure = draw_accuracy(report)
+    plots = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    assert len(plots) == 2 * 8
+    labels = {axes.get_xlabel(): axes for axes in plots[:8]}
+    assert set(labels) >= {"matrix size n", "block size b", "measured run time [ms]", "cost of measurement [s]"}
+    lines = {line.get_label() for line in plots[0].lines}
+    assert {"peak", "1", "3"} <= lines
+    assert {"n = 200", "n = 800", "peak"} <= {line.get_label() for line in labels["block size b"].lines}
+
+
+def test_a_figure_of_single_block_sizes() -> None:
+    found = blascast.accuracy("trinv", [100, 200], 32, variants=["3", "lapack"], library="simulated")
+    assert len(draw_accuracy(found).axes) >= 8
 
 
 def test_points_have_their_errors_and_come_as_soon_as_they_are_measured() -> None:
@@ -229,5 +250,5 @@ def test_what_cannot_be_judged(capsys: pytest.CaptureFixture[str]) -> None:
     assert some.left_out == ("Block sizes larger than a matrix are left out there: 64.",)
     with pytest.raises(UsageError, match="n must hold at least one size"):
         blascast.accuracy(["cholesky"], [], [32], library="simulated")
-    assert run(["accuracy", "qr", "--dtype", "z", *SIMULATED]) == 2
-    assert "qr is there for the data types s, d, not 'z'" in capsys.readouterr().err
+    assert run(["accuracy", "qr", "--dtype", "x", *SIMULATED]) == 2
+    assert "'x' is not one of 's', 'd', 'c', 'z'" in capsys.readouterr().err

@@ -127,6 +127,29 @@ def test_models_of_other_preconditions_are_others(capsys: pytest.CaptureFixture[
     assert sorted(blascast.list_models().to_frame()["precondition"]) == sorted(set(states) - {"B cold"})
 
 
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "sizes"),
+    [
+        ("laswp", "d", {"n": (24, 136), "k2": (8, 64), "m": (64, 200)}),
+        ("larfb", "d", {"m": (64, 136), "n": (24, 136), "k": (8, 64)}),
+        ("larft", "s", {"n": (64, 136), "k": (8, 64)}),
+        ("geqrf", "z", {"m": (24, 136), "n": (24, 136)}),
+        ("getrf2", "c", {"m": (24, 136), "n": (24, 136)}),
+        ("trsyl", "d", {"m": (24, 136), "n": (24, 136)}),
+        ("lacgv", "z", {"n": (24, 1000)}),
+        ("subt", "d", {"m": (24, 136), "n": (24, 136)}),
+        ("rot", "c", {"n": (24, 1000)}),
+    ],
+)
+def test_odd_kernels(kernel: str, dtype: str, sizes: dict[str, tuple[int, int]]) -> None:
+    """Pivots, reflectors, vectors, integers that no argument tells; all within what verification sees."""
+    report = blascast.build(kernel, sizes=sizes, dtype=dtype, library="simulated", parameters=preset("fast"))
+    assert report.models[0].covers(np.array([list(map(max, sizes.values()))])).all()
+    (row,) = blascast.verify_models(kernel, dtype=dtype, library="simulated", seed=0).to_json()["rows"]
+    assert row["points"] >= 5
+    assert row["error"]["median"] < 0.05
+
+
 def test_models_of_other_threads_are_others() -> None:
     one = blascast.build("trsm", sizes=SMALL, library="simulated")
     two = blascast.build("trsm", sizes=SMALL, library="simulated", threads=2)
@@ -288,6 +311,10 @@ REFUSED = [
     (
         [*BUILD, "trsm", "--sizes", SMALL_TEXT, "--set", "minimum_width=512"],
         "the minimum width 512 exceeds the domain's largest width 176 (24..200 x 24..136): nothing could be cut",
+    ),
+    (
+        [*BUILD, "trsm", "--sizes", SMALL_TEXT, "--preset", "peise2017", "--set", "minimum_width=8"],
+        "a minimum width of 8 leaves 2 sizes to sample in a piece, too few for a polynomial of degree 4; choose at",
     ),
     ([*BUILD, "trsm", "--sizes", SMALL_TEXT, "--precondition", "lukewarm"], "a precondition is warm, cold by flush"),
     ([*BUILD, "trsm", "--sizes", SMALL_TEXT, "--precondition", "Q cold"], "trsm has the operands A, B, not 'Q'"),

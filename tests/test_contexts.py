@@ -15,13 +15,14 @@ from blascast.predictors.caching.mixing import levels_of
 from blascast.predictors.configurations import Configuration
 from blascast.predictors.contexts import CONTEXTS
 from blascast.predictors.contexts.correction import Correction, Observation, corrected, corrections
-from blascast.predictors.contexts.observing import MOST_WINDOWS, name_of, windows_for
+from blascast.predictors.contexts.observing import MOST_RUNS, MOST_WINDOWS, Observer, name_of, windows_for
 from blascast.predictors.contexts.windows import window_of
 from blascast.predictors.replay import Estimated
 from blascast.sampler.call import Call
 from blascast.sampler.errors import UsageError
 from blascast.sampler.program import Restore, Run
 from blascast.sampler.setup import Cache, Machine
+from blascast.session import Session
 
 SIMULATED = ["--library", "simulated"]
 
@@ -68,10 +69,77 @@ def test_a_window_restores_what_its_steps_overwrite_and_times_the_second_one() -
     assert window.job.calls == window.calls
 
 
-@pytest.mark.parametrize("name", ["recursive", "library"])
-def test_what_is_no_loop_has_no_windows(name: str) -> None:
-    assert len(windows_for([configuration("cholesky", name, 256, 32)], "d")) <= 1
-    assert window_of(configuration("cholesky", "recursive", 256, 32), "d", 0.5) is None
+@pytest.mark.parametrize(
+    ("operation", "name", "n", "b"),
+    [
+        ("cholesky", "recursive", 256, 32),
+        ("lu", 3, 200, 48),
+        ("lu", "recursive", 200, 24),
+        ("sylvester", "m1n2", 96, 24),
+    ],
+)
+@pytest.mark.parametrize("place", [0.05, 0.5, 0.95])
+def test_windows_of_what_is_no_single_loop_are_runs_of_calls(
+    operation: str, name: int | str, n: int, b: int, place: float
+) -> None:
+    asked = configuration(operation, name, n, b)
+    label = f" of {operation}, " + ", ".join(f"{size} = {n}" for size in asked.sizes)
+    calls = list(map(text, scalar_calls(asked.variant, asked.sizes, b, "d", label)))
+    window = window_of(asked, "d", place)
+    assert window is not None
+    assert calls[window.step : window.step + len(window.calls)] == list(map(text, window.calls))
+    assert calls[window.step - len(window.before) : window.step] == list(map(text, window.before))
+    assert len(window.calls) == -(-len(calls) // -(-n // b))
+    assert 0 < window.share <= 1
+    flops = sum(float(call.flops) for call in (*window.before, *window.calls))
+    whole = sum(float(call.flops) for call in scalar_calls(asked.variant, asked.sizes, b))
+    assert window.share == pytest.approx(flops / whole)
+
+
+def test_one_call_or_too_many_have_no_windows() -> None:
+    assert windows_for([configuration("cholesky", "library", 256, 32)], "d") == []
+    assert window_of(configuration("cholesky", "recursive", 24, 32), "d", 0.5) is None
+    assert window_of(configuration("sylvester", "m1n2", 2000, 16), "d", 0.5) is None
+
+
+def test_windows_begin_with_the_pivots_that_they_read() -> None:
+    """Row swaps with others would reach beyond the matrix; a shift reads what it changes."""
+    for name in (3, "recursive"):
+        for place in np.linspace(0.05, 0.95, 10):
+            window = window_of(configuration("lu", name, 160, 32), "d", float(place))
+            assert window is not None
+            known: set[int] = set()
+            for call in (*window.before, *window.calls):
+                if "ipiv" in call.views:
+                    pivots = call.views["ipiv"]
+                    rows = set(range(pivots.row, pivots.row + pivots.rows))
+                    if call.kernel.name == "getf2":
+                        known |= rows
+                    else:
+                        assert rows <= known, (name, place, str(call))
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"), [("cholesky", "recursive"), ("lu", 3), ("lu", "recursive"), ("sylvester", "d7m1m2")]
+)
+def test_windows_run_on_the_real_engine(operation: str, name: int | str, tmp_path: Path) -> None:
+    """Whatever their operands hold, which no algorithm would leave so."""
+    asked = [configuration(operation, name, n, b) for n in (96, 200) for b in (16, 48)]
+    with Session(home=tmp_path) as session:
+        windows = windows_for(asked, "d")
+        timed = Observer(session.sampler, session.store).times(windows, "free")
+    assert len(windows) >= 2
+    assert all(len(own.seconds) == len(own.window.calls) for own in timed)
+
+
+def test_what_windows_run_is_limited() -> None:
+    for operation, name in (("trinv", 3), ("cholesky", "recursive")):
+        asked = [configuration(operation, name, 1000, b) for b in range(16, 257, 8)]
+        windows = windows_for(asked, "d")
+        assert len(windows) >= 3
+        assert sum(window.share for window in windows[1:]) <= MOST_RUNS
+        single = windows_for([configuration(operation, name, 1000, 64)], "d")
+        assert len(single) == 1 or sum(window.share for window in single) <= 0.5
 
 
 def test_windows_are_few_distinct_and_those_of_similar_questions() -> None:

@@ -12,7 +12,7 @@ from blascast.sampler.kernels import KERNELS
 
 # LAWN 41 counts, or those of panels: what a reflector costs beside its application is a convention
 HIGHEST_TERMS = "geqr2 geqrf geqrt2 geqrt orgqr ormqr sytd2 sytrd latrd gebd2 gebrd labrd gehd2 gehrd"
-NOTHING_COMPUTED = "swap copy iamax laswp lacpy laset shift zero transpose"
+NOTHING_COMPUTED = "swap copy iamax laswp lacpy laset lacgv shift zero transpose"
 NOT_COUNTED = {
     NOTHING_COMPUTED: "they compute nothing",
     "rscal cabs1": "they exist for complex types only, where one of their operations counts as a quarter",

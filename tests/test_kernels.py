@@ -75,7 +75,7 @@ LAPACK = {
     "s d c z": "potf2 potrf2 potrf trti2 trtri lauu2 lauum getf2 getrf2 getrf laswp geqr2 geqrt geqrt2 larft larfb"
     " geqrf trsyl trsyl3 latrd gebd2 gebrd labrd gehd2 gehrd lacpy laset lange trcon gesv posv trtrs potrs getrs",
     "s d": "sygs2 sygst orgqr ormqr sytd2 sytrd",
-    "c z": "hegs2 hegst ungqr unmqr hetd2 hetrd",
+    "c z": "lacgv hegs2 hegst ungqr unmqr hetd2 hetrd",
 }
 
 
@@ -115,7 +115,7 @@ def test_the_catalogue_is_complete() -> None:
 def test_names_are_unique_and_known() -> None:
     with pytest.raises(UsageError, match="exists already"):
         register(find_kernel("gemm"))
-    with pytest.raises(UsageError, match=r"unknown kernel 'gemmm'; known: gemm, gemmtr, hemm, \.\.\. \(98 in all\)"):
+    with pytest.raises(UsageError, match=r"unknown kernel 'gemmm'; known: gemm, gemmtr, hemm, \.\.\. \(99 in all\)"):
         find_kernel("gemmm")
 
 

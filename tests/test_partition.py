@@ -102,7 +102,7 @@ def test_what_scatter_explains_is_not_cut(noise: float) -> None:
     """But by rare chance."""
     points = grid_points(DOMAIN, [40], "geometric")
     found = [partition(DOMAIN, observed(points, polynomial(LINE), noise, seed), [LINE], WIDTH) for seed in range(40)]
-    assert sum(len(parts) > 1 for parts, _ in found) <= 6
+    assert sum(len(parts) > 1 for parts, _ in found) <= 7
 
 
 def test_what_scatter_does_not_explain_is_cut() -> None:
@@ -114,10 +114,11 @@ def test_what_scatter_does_not_explain_is_cut() -> None:
 
 def test_parts_are_not_narrower_than_they_may_be() -> None:
     narrow, _ = partition(DOMAIN, observed(every(8), jump(48)), [LINE], 16)
-    assert [part.domain.upper[0] - part.domain.lower[0] for part in narrow] == [40, 952]
+    assert [part.domain.upper[0] - part.domain.lower[0] for part in narrow] == [32, 960]
     for width in (48, 200):
         wide, _ = partition(DOMAIN, observed(every(8), jump(48)), [LINE], width)
-        assert min(part.domain.upper[0] - part.domain.lower[0] for part in wide) >= width
+        stands_for = [part.domain.upper[0] - part.domain.lower[0] + STEP for part in wide]  # up to its neighbour
+        assert min(stands_for) >= width
 
 
 def test_cuts_are_on_the_lattice() -> None:

@@ -10,12 +10,15 @@ from blascast.sampler.errors import UsageError
 from blascast.sampler.host.backend import WorkerBackend
 from blascast.sampler.job import buffers_of, job_of
 from blascast.sampler.kernels import find_kernel
-from blascast.sampler.precondition import Cold, Foreign, Mixed, Touched, Warm, precondition_of, prepare
+from blascast.sampler.precondition import Cold, Foreign, Mixed, Part, Touched, Warm, precondition_of, prepare
 from blascast.sampler.program import Flush, Restore, Run, Time, Touch
 from blascast.sampler.sampler import Sampler
 from blascast.sampler.simulated import MEMORY_BYTES_PER_SECOND, SimulatedBackend
 
-ALL = [Warm(), Cold(), Cold("fresh memory"), Mixed(("A", "C")), Touched(("A", Foreign(3 << 20), "B", Foreign(100)))]
+ALL = [
+    *(Warm(), Cold(), Cold("fresh memory"), Mixed(("A", "C")), Touched(("A", Foreign(3 << 20), "B", Foreign(100)))),
+    *(Mixed(("A", Part("B", 25))), Touched((Part("A", 50), Foreign(100), "C"))),
+]
 
 
 def gemm(n: int = 64) -> Call:
@@ -34,7 +37,22 @@ def test_other_words_name_none(text: str) -> None:
     try:
         precondition_of(text)
     except UsageError as error:
-        assert "a precondition is warm, cold by flush" in str(error) or "at least 1 byte" in str(error)
+        assert (
+            "a precondition is warm, cold by flush" in str(error)
+            or "at least 1 byte" in str(error)
+            or "1% to 100%" in str(error)
+        )
+
+
+def test_parts_of_operands() -> None:
+    call = gemm()
+    *_, flushed = prepare(call, Mixed((Part("B", 30),)))
+    part = flushed.view  # type: ignore[union-attr]
+    assert (part.buffer, part.row, part.column, part.rows, part.columns) == ("B", 0, 0, 64, 20)
+    vector = View("x", 3, 2, 10, 1, 20)
+    assert str(Part("x", 25).view(vector)) == str(View("x", 3, 2, 3, 1, 20))
+    with pytest.raises(UsageError, match="a part of an operand must be 1% to 100%, got 0% of A"):
+        precondition_of("0% of A cold")
 
 
 def test_what_is_done_before_a_call() -> None:
@@ -94,7 +112,7 @@ def test_every_precondition_can_be_measured(precondition, real: WorkerBackend) -
 def test_cold_operands_cost_their_traffic(quiet: SimulatedBackend) -> None:
     call = gemm()
     jobs = [job_of(call, precondition) for precondition in ALL]
-    warm, flushed, fresh, mixed, touched = (
+    warm, flushed, fresh, mixed, touched, part_flushed, part_touched = (
         measurement.seconds.mean() for measurement in Sampler(quiet).measure(jobs, 5).measurements
     )
     operand = 64 * 64 * 8 / MEMORY_BYTES_PER_SECOND
@@ -103,3 +121,5 @@ def test_cold_operands_cost_their_traffic(quiet: SimulatedBackend) -> None:
     assert fresh - warm == pytest.approx(3 * operand)
     assert mixed - warm == pytest.approx(2 * operand)
     assert touched - warm == pytest.approx(operand)
+    assert part_flushed - warm == pytest.approx(1.25 * operand)
+    assert part_touched - warm == pytest.approx(1.5 * operand)

@@ -9,7 +9,9 @@ import pytest
 import blascast
 from blascast.algorithms import find_variant, scalar_calls
 from blascast.cli import run
+from blascast.predictors.configurations import Configuration
 from blascast.predictors.contexts.aware import aware_jobs
+from blascast.predictors.profiles import Profile
 from blascast.sampler.program import Run
 
 ASK = ["profile", "cholesky", "--variant", "3", "--n", "200", "--b", "64", "--library", "simulated"]
@@ -51,7 +53,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run([*ASK, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert len(answer["calls"]) == answer["rows"][-1]["calls"]
-    assert set(answer["calls"][0]) == {"kernel", "sizes", "inside", "warm", "cold", "model", "between"}
+    assert set(answer["calls"][0]) == {"kernel", "sizes", "inside", "noise", "warm", "cold", "model", "between"}
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,20 @@ def test_row_swaps_are_timed_with_the_pivots_of_their_panel() -> None:
             assert any((own.row, own.rows) == (pivots.row, pivots.rows) for own in written)
 
 
+def test_what_lies_between_warm_and_cold() -> None:
+    passes = np.array([[1.0, 2.9, 0.4, 5.0, 0.97], [1.0, 2.9, 0.4, 5.0, 0.99]])
+    count = passes.shape[1]
+    alone = {"warm": np.ones(count), "cold": np.full(count, 3.0)}
+    errors = {"warm": np.full(count, 0.005), "cold": np.full(count, 0.1)}
+    empty = np.empty(0)
+    configuration = Configuration(find_variant("cholesky", 3), {"n": 10}, 5)
+    own = Profile(configuration, (), passes, alone, errors, empty, empty, empty)
+    assert own.beside("warm").tolist() == [0, 1, -1, 1, 0]
+    assert own.beside("cold").tolist() == [-1, 0, -1, 1, -1]
+    assert own.bracketed().tolist() == [True, True, False, False, True]
+    assert own.noise == pytest.approx([0, 0, 0, 0, 0.02 / 0.98])
+
+
 def test_an_aware_profile_of_a_factorization_with_pivots(tmp_path: Path) -> None:
     report = blascast.profile("lu", 5, 300, 64, aware=True, home=tmp_path, parameters=blascast.preset("fast"))
     assert (report.profile.alone["aware"] > 0).any()
@@ -107,6 +123,8 @@ def test_an_aware_profile_of_a_factorization_with_pivots(tmp_path: Path) -> None
 def test_an_aware_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*ASK, "--aware"]) == 0
     assert "Aware: each call after those that the algorithm makes" in " ".join(capsys.readouterr().out.split())
+    assert run([*ASK, "--aware", "--output", str(tmp_path / "aware.svg")]) == 0
+    assert "after the calls since the last use" in (tmp_path / "aware.svg").read_text()
     report = blascast.profile("cholesky", 3, 200, 64, aware=True, library="simulated", home=tmp_path)
     np.testing.assert_allclose(report.profile.alone["aware"], report.profile.inside, rtol=0.05)
     assert set(report.to_json()["rows"][0]) >= {"warm", "cold", "aware"}

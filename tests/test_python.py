@@ -9,7 +9,6 @@ from blascast.effort import Spent, Tally
 from blascast.models.generation.task import EXHAUSTED
 from blascast.plots import plot_blocksize, plot_model, plot_rank
 from blascast.report import effort_sentences
-from blascast.sampler.errors import UsageError
 from blascast.session import Session
 
 mpl.use("Agg")
@@ -86,7 +85,7 @@ def test_every_end_of_sampling_has_a_sentence(stopped: str) -> None:
 
 def test_a_question_goes_on_where_its_time_was_up() -> None:
     hurried, patient = (blascast.Parameters(seconds=seconds, answer_bound=1e-4) for seconds in (1e-9, 60.0))
-    question = {"operation": "cholesky", "variant": 3, "n": 600, "b": 64, "library": "simulated"}
+    question = {"operation": "cholesky", "variant": 3, "n": 600, "b": 64, "library": "simulated", "context": "warm"}
     rough = blascast.predict(**question, parameters=hurried)
     fine = blascast.predict(**question, parameters=patient)
     assert rough.evidence.tally.stopped == "budget"
@@ -152,9 +151,18 @@ def test_small_problems() -> None:
             assert all(row.candidate.times.median > 0 for row in report.rows)
 
 
-def test_complex_types_are_refused_by_algorithms_that_are_not_for_them() -> None:
-    with pytest.raises(UsageError, match="qr is there for the data types s, d, not 'z'"):
-        blascast.rank("qr", n=100, dtype="z", library="simulated")
+def test_algorithms_for_complex_types() -> None:
+    """The rows that qr copies are conjugated, by a routine that real types have not."""
+    kernels = {
+        dtype: {
+            share.kernel
+            for share in blascast.predict("qr", 1, 100, 16, dtype=dtype, breakdown=True, library="simulated").shares
+        }
+        for dtype in "dz"
+    }
+    assert "lacgv inc 1" in kernels["z"]
+    assert not any("lacgv" in label for label in kernels["d"])
+    assert len(kernels["z"]) == len(kernels["d"]) + 1
 
 
 def test_complex_flops_count_four_times() -> None:

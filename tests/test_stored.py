@@ -501,6 +501,27 @@ def test_models_are_handed_on(full: Path, tmp_path: Path, answer: Answer, monkey
         assert model.origin.startswith("imported 2")
         assert model.origin.endswith(" from models.json")
     assert "* imported" in answer("list")
+    (origin,) = {model.origin for model in theirs.values()}
+    trsm = next(model for (setup, key), model in theirs.items() if (setup, key.kernel) == (D, "trsm"))
+    assert f"dtrsm RLTN 1, {origin}, ld" in draw_model(D, trsm).get_suptitle()
+    few = tmp_path / "few.json"
+    answer("export", "--setup", D.fingerprint, "--output", str(few))
+    compared = json.loads(answer("compare", D.fingerprint, str(few), "--json"))
+    assert (compared["a"]["imported"], compared["b"]["imported"]) == ([origin], [origin])
+    assert f", {origin}" in " ".join(answer("compare", D.fingerprint, str(few)).split())
+
+
+def test_imported_models_are_marked_where_they_are_verified(home: Path, tmp_path: Path, answer: Answer) -> None:
+    blascast.build("trsm", sizes={"m": (24, 136), "n": (24, 136)}, library="simulated")
+    file = tmp_path / "models.json"
+    answer("export", "trsm", "--output", str(file))
+    assert "was not made here" not in answer("verify", "trsm", "--library", "simulated")
+    answer("import", str(file), "--replace")
+    assert "trsm LLNN 1 was not made here: imported 2" in " ".join(
+        answer("verify", "trsm", "--library", "simulated").split()
+    )
+    (row,) = json.loads(answer("verify", "trsm", "--library", "simulated", "--json"))["rows"]
+    assert row["origin"].endswith(" from models.json")
 
 
 def test_some_models_are_exported(full: Path, tmp_path: Path, answer: Answer, refusal: Answer) -> None:

@@ -13,7 +13,7 @@ import blascast
 from blascast.answers.ilaenv import override
 from blascast.cli import run
 from blascast.predictors.blocksize import Curve
-from blascast.predictors.tuning import OWN, steps_of
+from blascast.predictors.tuning import OWN, chosen_block_sizes, steps_of
 from blascast.sampler.errors import LibraryError, UsageError
 from blascast.sampler.libraries import library_files
 from blascast.sampler.simulated import SimulatedBackend
@@ -53,7 +53,8 @@ def test_the_fewest_steps_that_stay_within_one_per_cent() -> None:
         curve(300, [1.3, 1.1, 1.0, 1.005]),
         curve(400, [1.3, 1.2, 1.009, 1.0]),
     ]
-    steps = steps_of(curves, [own.at(64) for own in curves])
+    own = [curve.at(64) for curve in curves]
+    steps = steps_of(curves, own, chosen_block_sizes(curves, own))
     assert [(step.first, step.last, step.b) for step in steps] == [(100, 200, OWN), (300, 400, 128)]
     assert steps[0].gain == 0
     assert steps[1].gain == pytest.approx(np.mean([1.1 / 1.005 - 1, 0.2]))
@@ -61,9 +62,17 @@ def test_the_fewest_steps_that_stay_within_one_per_cent() -> None:
 
 def test_lapacks_own_block_size_is_kept_where_it_is_good_enough() -> None:
     curves = [curve(n, [1.0, 1.004, 1.009, 1.3]) for n in (100, 200)]
-    assert [step.b for step in steps_of(curves, [1.009, 1.009])] == [OWN]
-    assert [step.b for step in steps_of(curves, [1.3, 1.3])] == [32]
-    assert [step.b for step in steps_of(curves, [0.9, 0.9])] == [OWN], "it may have a crossover that none of ours has"
+    assert chosen_block_sizes(curves, [1.009, 1.009]) == [OWN, OWN]
+    assert chosen_block_sizes(curves, [1.3, 1.3]) == [32, 32]
+    assert chosen_block_sizes(curves, [0.9, 0.9]) == [OWN, OWN], "it may have a crossover that none of ours has"
+
+
+def test_steps_say_what_was_measured() -> None:
+    curves = [curve(n, [1.0, 1.1, 1.2, 1.3]) for n in (100, 200, 300, 400)]
+    steps = steps_of(curves, [1.1] * 4, [32, 32, OWN, 32], {0: 0.08, 1: 0.12, 2: -0.01, 3: 0.05})
+    assert [(step.first, step.last, step.b) for step in steps] == [(100, 200, 32), (300, 300, OWN), (400, 400, 32)]
+    assert [step.measured for step in steps] == [pytest.approx(0.1), None, 0.05]
+    assert [step.gain for step in steps] == [pytest.approx(0.1), 0.0, pytest.approx(0.1)]
 
 
 @pytest.fixture
@@ -117,7 +126,7 @@ def test_hermitian_matrices_have_routines_of_their_own() -> None:
 def test_unblocked_is_unblocked() -> None:
     """LAPACK's own is kept where both it and the best are no less than the matrix."""
     small = Curve({"n": 48}, np.array([16, 48]), np.array([1.2, 1.0]), np.zeros(2))
-    assert [step.b for step in steps_of([small], [small.at(64)])] == [OWN]
+    assert chosen_block_sizes([small], [small.at(64)]) == [OWN]
 
 
 def test_exported_block_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str], preloaded) -> None:  # type: ignore[no-untyped-def]
@@ -161,26 +170,77 @@ def reference_lapack() -> str:
     return files.lapack
 
 
+# Calls a routine of reference LAPACK, checks what it computes against SciPy, and tells how often the tables were asked.
+CALL = """
+import ctypes, sys
+import numpy as np, scipy.linalg as sl
+lapack, name, n = ctypes.CDLL(sys.argv[1]), sys.argv[2], 100
+random = np.random.default_rng(0)
+full = random.uniform(-1, 1, (n, n))
+spd = full @ full.T / n + 2 * np.eye(n)
+lower = np.tril(full) / n + 2 * np.eye(n)
+start = {"getrf": full, "geqrf": full, "potrf": spd, "trtri": lower, "sygst": spd}[name]
+a, b = np.asfortranarray(start), np.asfortranarray(lower)
+size, info, one, room = (ctypes.c_int(i) for i in (n, 0, 1, 64 * n))
+pivots, tau, work = (ctypes.c_int * n)(), (ctypes.c_double * n)(), (ctypes.c_double * (64 * n))()
+A, B = (x.ctypes.data_as(ctypes.c_void_p) for x in (a, b))
+p, end = ctypes.byref, ctypes.c_size_t(1)
+arguments = {
+    "getrf": (p(size), p(size), A, p(size), pivots, p(info)),
+    "geqrf": (p(size), p(size), A, p(size), tau, work, p(room), p(info)),
+    "potrf": (b"L", p(size), A, p(size), p(info), end),
+    "trtri": (b"L", b"N", p(size), A, p(size), p(info), end, end),
+    "sygst": (p(one), b"L", p(size), A, p(size), B, p(size), p(info), end),
+}[name]
+getattr(lapack, f"d{name}_")(*arguments)
+assert info.value == 0
+if name == "getrf":
+    assert np.allclose(a, sl.lu_factor(full)[0])
+elif name == "geqrf":
+    assert np.allclose(abs(np.triu(a)), abs(sl.qr(full)[1]))
+elif name == "potrf":
+    assert np.allclose(np.tril(a), sl.cholesky(spd, lower=True))
+elif name == "trtri":
+    assert np.allclose(np.tril(a) @ lower, np.eye(n))
+else:
+    c = np.linalg.solve(lower, np.linalg.solve(lower, spd).T)
+    assert np.allclose(np.tril(a), np.tril(c))
+print(ctypes.c_int.in_dll(ctypes.CDLL(None), "blascast_asked").value)
+"""
+
+
 @pytest.mark.skipif(not reference_lapack(), reason="reference LAPACK is not installed")
-def test_reference_lapack_takes_the_overriding_block_sizes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["potrf", "getrf", "geqrf", "trtri", "sygst"])
+def test_reference_lapack_takes_the_overriding_block_sizes(name: str, tmp_path: Path) -> None:
     source = (
-        override({"potrf": [(1, 10000, 7)]}, SimulatedBackend().setup)
+        override({name: [(1, 10000, 7)]}, SimulatedBackend().setup)
         .replace("    return steps[i].b;", "    blascast_asked++;\n    return steps[i].b;")
         .replace("int blascast_blocksizes = 1;", "int blascast_blocksizes = 1;\nint blascast_asked = 0;")
     )
     (tmp_path / "override.c").write_text(source)
     library = tmp_path / "liboverride.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(tmp_path / "override.c"), "-ldl"], check=True)
-    script = (
-        "import ctypes, sys, numpy as np\n"
-        "lapack = ctypes.CDLL(sys.argv[1]); n = ctypes.c_int(100); info = ctypes.c_int()\n"
-        "a = np.asfortranarray(100 * np.eye(100) + 1)\n"
-        "full = a.copy()\n"
-        "p = ctypes.byref\n"
-        "lapack.dpotrf_(b'L', p(n), a.ctypes.data_as(ctypes.c_void_p), p(n), p(info))\n"
-        "l = np.tril(a); assert np.allclose(l @ l.T, full) and info.value == 0\n"
-        "print(ctypes.c_int.in_dll(ctypes.CDLL(None), 'blascast_asked').value)\n"
-    )
     environment = {**os.environ, "LD_PRELOAD": str(library)}
-    command = [sys.executable, "-c", script, reference_lapack()]
-    assert subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip() == "1"
+    command = [sys.executable, "-c", CALL, reference_lapack(), name]
+    assert int(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout) >= 1
+
+
+def test_block_sizes_that_do_not_win_are_left_to_lapack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measured, the simulated machine is made to be as fast with every block size."""
+    plain = blascast.export_blocksizes(range(200, 601, 200), ["trinv"], library="simulated")
+    assert any(step.b != OWN for step in plain.routines[0].steps)
+    assert all(step.measured is None for step in plain.routines[0].steps)
+    shown = blascast.export_blocksizes(range(200, 601, 200), ["trinv"], verify=True, library="simulated")
+    won = [step for step in shown.routines[0].steps if step.b != OWN]
+    assert all(step.measured == pytest.approx(step.gain, abs=0.03) for step in won)
+    assert "measured [%]" in str(shown)
+    assert "LAPACK's own is kept" in " ".join(str(shown).split())
+    monkeypatch.setattr("blascast.answers.tuning._measured", lambda _, own, *__: dict.fromkeys(range(len(own)), 0.0))
+    (kept,) = blascast.export_blocksizes(range(200, 601, 200), ["trinv"], verify=True, library="simulated").routines
+    assert [(step.first, step.last, step.b) for step in kept.steps] == [(200, 600, OWN)]
+
+
+def test_all_routines_but_geqrf_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "blocksizes", "--n", "100", "--library", "simulated", "--json"]) == 0
+    routines = {row["routine"] for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert routines == {"potrf", "trtri", "lauum", "sygst", "getrf"}

@@ -1,16 +1,22 @@
 """accuracy: predictions held against measurements, beside the noise and simpler ways to predict the same."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from blascast.algorithms import Operation, Variant, find_operation
 from blascast.predictors.accuracy.choices import best_found, kendall_tau, yield_of_choice
 from blascast.predictors.accuracy.comparison import Comparison, compare, holm
-from blascast.predictors.accuracy.errors import bootstrap_interval, relative_errors, symmetric_factors
+from blascast.predictors.accuracy.errors import (
+    bootstrap_interval,
+    interval,
+    relative_errors,
+    resampled,
+    symmetric_factors,
+)
 from blascast.predictors.accuracy.ladder import RUNGS
 from blascast.predictors.configurations import (
     Configuration,
@@ -27,185 +33,16 @@ from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError, unknown
 
 from ..opening import setups_of
-from ..report import Column, Report, percent
 from ..session import CommonOptions, Session
+from .accuracy_report import AGAIN, AccuracyReport, AccuracyRow, ways_to_predict, with_errors
 from .evidence import Evidence
 from .trial import FIRST, SECOND, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AGAIN = "measured again"  # the noise floor as if it were a way to predict: the first pass predicts the second
 PASS_REPETITIONS = 5
 POOLED, MACRO = "all, pooled", "all, each operation one vote"
-
-
-@dataclass(frozen=True, slots=True)
-class AccuracyRow:
-    """How good one way to predict is, for one operation or all.
-
-    Parameters
-    ----------
-    setup : str
-    operation, predictor : str
-    points : int
-    cost : float or None
-        Seconds of measurement.
-    median, low, high : float
-        Median of |relative error| and its 95 % interval.
-    mean, p90 : float
-        Of the same.
-    factor, factor_p90 : float
-        Median and 90th percentile of the symmetric factor.
-    bias : float
-        Median of the relative error.
-    best : float or None
-        Share of points at which the predicted best variant is of the measured best tie class.
-    tau : float or None
-        Mean of Kendall's tau-b of the variants' order, over untied pairs.
-    yield_ : float or None
-        Mean yield of the chosen block size.
-    shift, p : float or None
-        Hodges-Lehmann estimate of the difference of |relative error| to the simpler way above, and P (Wilcoxon, Holm).
-    """
-
-    setup: str
-    operation: str
-    predictor: str
-    points: int
-    cost: float | None
-    median: float
-    low: float
-    high: float
-    mean: float
-    p90: float
-    factor: float
-    factor_p90: float
-    bias: float
-    best: float | None
-    tau: float | None
-    yield_: float | None
-    shift: float | None = None
-    p: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """By name; ``yield`` without the underscore."""
-        return {name.rstrip("_"): value for name, value in asdict(self).items()}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AccuracyReport(Report):
-    """Predictions held against measurements.
-
-    Parameters
-    ----------
-    points : DataFrame
-        One row a configuration: setup, operation, variant, sizes, b, flops, two measured passes, the
-        prediction of each rung of the ladder, seconds; and the relative errors of all (RE, ARE).
-    rows : tuple of AccuracyRow
-    evidence : tuple of Evidence
-    left_out : tuple of str
-        Sentences about what was asked and not compared.
-    """
-
-    points: "pd.DataFrame"
-    rows: tuple[AccuracyRow, ...]
-    evidence: tuple[Evidence, ...]
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """What was asked."""
-        operations = ", ".join(self.points["operation"].unique())
-        setups = "; ".join(str(evidence.setup) for evidence in self.evidence)
-        return f"accuracy of predictions of {operations}: {setups}"
-
-    @property
-    def columns(self) -> list[Column]:
-        """Of the printed table."""
-        columns = [Column("setup", text=True)] * (len(self.evidence) > 1)
-        columns += [Column("operation", text=True), Column("predicted by", text=True, whole=True), Column("points")]
-        columns += [Column("cost [s]"), Column("ARE [%]"), Column("95 % of it", whole=True), Column("mean [%]")]
-        columns += [
-            Column("p90 [%]"),
-            Column("factor"),
-            Column("its p90"),
-            Column("bias [%]"),
-            Column("best found [%]"),
-        ]
-        return [*columns, Column("tau"), Column("yield [%]"), Column("shift [%]"), Column("P")]
-
-    def cells(self) -> list[list[str]]:
-        """The printed rows."""
-        return [self._cells(row) for row in self.rows]
-
-    def _cells(self, row: AccuracyRow) -> list[str]:
-        cells = [row.setup] * (len(self.evidence) > 1)
-        cells += [row.operation, row.predictor, str(row.points), "–" if row.cost is None else f"{row.cost:.1f}"]
-        cells += [percent(row.median), f"{percent(row.low)}..{percent(row.high)}", percent(row.mean), percent(row.p90)]
-        cells += [f"{row.factor:.3f}", f"{row.factor_p90:.3f}", f"{100 * row.bias:+.1f}", percent(row.best, 0)]
-        cells += ["–" if row.tau is None else f"{row.tau:.2f}", percent(row.yield_)]
-        if row.shift is None or row.p is None:
-            return [*cells, "–", "–"]
-        return [*cells, f"{100 * row.shift:+.1f}", "< 0.001" if row.p < 0.001 else f"{row.p:.3f}"]
-
-    @property
-    def remarks(self) -> list[str]:
-        """Sentences below the table."""
-        remarks = [
-            f"ARE: median of |predicted - measured| / measured. '{AGAIN}' is the noise floor: the first pass predicts "
-            "the second. Best found: the predicted best variant is of the measured best tie class. Yield: performance "
-            "at the chosen block size over that at the best. Shift and P: against the line above, paired "
-            "(Hodges-Lehmann; Wilcoxon, Holm); points of one size are not independent, so P flatters."
-        ]
-        remarks += [*self.left_out, *verdicts(self.points)]
-        for evidence in self.evidence:
-            remarks += evidence.sentences
-        return remarks
-
-    def to_json(self) -> dict[str, Any]:
-        """The report as plain JSON values."""
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "points": self.points.astype(object).where(self.points.notna(), None).to_dict(orient="records"),
-            "left_out": list(self.left_out),
-            "evidence": [evidence.to_json() for evidence in self.evidence],
-        }
-
-
-def with_errors(points: "pd.DataFrame") -> "pd.DataFrame":
-    """Points with the relative error, and its absolute value, of every way to predict them."""
-    added: dict[str, FloatArray] = {}
-    for way, (predicted, measured) in _ways(points).items():
-        errors = relative_errors(predicted, measured)
-        added |= {f"RE, {way}": errors, f"ARE, {way}": np.abs(errors)}
-    return points.assign(**added)
-
-
-def _ways(points: "pd.DataFrame") -> dict[str, tuple[FloatArray, FloatArray]]:
-    """What each rung predicts and what was measured; and the second pass as predicted by the first."""
-    passes = points[[FIRST, SECOND]]
-    measured = passes.mean(axis=1).to_numpy()
-    ways = {name: (points[name].to_numpy(), measured) for name in RUNGS}
-    return {**ways, AGAIN: (points[FIRST].to_numpy(), points[SECOND].to_numpy())}
-
-
-def verdicts(points: "pd.DataFrame") -> list[str]:
-    """Where a simpler way is as good as the corrected models: less than half the noise floor worse."""
-    said = []
-    several_setups = points["setup"].nunique() > 1
-    for (setup, operation), own in points.groupby(["setup", "operation"], sort=False):
-        errors = {way: relative_errors(*pair) for way, pair in _ways(own).items()}
-        medians = {way: float(np.median(np.abs(values))) for way, values in errors.items()}
-        for name in RUNGS[:-1]:
-            if compare(errors[name], errors[RUNGS[-1]]).shift < medians[AGAIN] / 2:
-                where = f"{operation} ({setup})" if several_setups else operation
-                said.append(
-                    f"{where}: {name} is as good as the corrected models ({percent(medians[name])} against "
-                    f"{percent(medians[RUNGS[-1]])} %, noise floor {percent(medians[AGAIN])} %)."
-                )
-                break
-    return said
 
 
 def accuracy(
@@ -320,7 +157,6 @@ def _configurations(
 ) -> list[Configuration]:
     """All that are asked about."""
     dtype = session.setup.dtype
-    operation.check_type(dtype)
     problems = problems_of(operation, n, m if "m" in operation.sizes else None)
     session.check_sizes(operation, problems)
     blocks = [check_size("b", size) for size in b]
@@ -356,13 +192,13 @@ def _rows(frame: "pd.DataFrame", setup: str, costs: dict[str, dict[str, float]])
     if len(costs) > 1:
         total = {name: sum(cost[name] for cost in costs.values()) for name in RUNGS}
         found += _ladder(frame, setup, POOLED, total)
-        found += [_macro(found, setup, name) for name in (*RUNGS, AGAIN)]
+        found += [_macro(frame, found, setup, name) for name in (*RUNGS, AGAIN)]
     return found
 
 
 def _ladder(group: "pd.DataFrame", setup: str, operation: str, costs: dict[str, float]) -> list[AccuracyRow]:
     """Rows of the rungs, each against the one before, and of the noise floor."""
-    ways = _ways(group)
+    ways = ways_to_predict(group)
     errors = [relative_errors(*ways[name]) for name in RUNGS]
     comparisons = [compare(after, before) for before, after in pairwise(errors)]
     adjusted = holm([comparison.p for comparison in comparisons])
@@ -384,10 +220,7 @@ def _row(
     comparison: Comparison | None,
 ) -> AccuracyRow:
     errors = relative_errors(predicted, measured)
-    sizes = np.unique(group["n"], return_inverse=True)[1]
-    low, high = bootstrap_interval(
-        np.abs(errors), sizes, lambda values: float(np.median(values)), np.random.default_rng(0)
-    )
+    low, high = bootstrap_interval(np.abs(errors), _measured_together(group), _median, np.random.default_rng(0))
     factors = symmetric_factors(predicted, measured)
     best, tau, chosen = _choices(group.assign(_predicted=predicted, _measured=measured))
     return AccuracyRow(
@@ -412,6 +245,15 @@ def _row(
     )
 
 
+def _measured_together(group: "pd.DataFrame") -> npt.NDArray[np.int64]:
+    """A number for each point, the same for those whose runs were interleaved: of one operation and size."""
+    return np.asarray(group.groupby(["operation", "n"]).ngroup(), dtype=np.int64)
+
+
+def _median(values: FloatArray) -> float:
+    return float(np.median(values))
+
+
 def _choices(group: "pd.DataFrame") -> tuple[float | None, float | None, float | None]:
     """Share of best variants found, mean tau, and mean yield of block sizes."""
     noise = float(np.median(np.abs(group[FIRST] / group[SECOND] - 1)))
@@ -433,13 +275,22 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _macro(rows: list[AccuracyRow], setup: str, predictor: str) -> AccuracyRow:
-    """Means over the operations, each one vote."""
+def _macro(frame: "pd.DataFrame", rows: list[AccuracyRow], setup: str, predictor: str) -> AccuracyRow:
+    """Means over the operations, each one vote; the interval is that of the mean of medians."""
     own = [row for row in rows if row.predictor == predictor and row.operation != POOLED]
 
     def mean(name: str) -> float | None:
         return _mean([value for row in own if (value := getattr(row, name)) is not None])
 
-    names = ("cost", "median", "low", "high", "mean", "p90", "factor", "factor_p90", "bias", "best", "tau", "yield_")
+    random = np.random.default_rng(0)
+    draws = [
+        resampled(
+            np.abs(relative_errors(*ways_to_predict(group)[predictor])), _measured_together(group), _median, random
+        )
+        for _, group in frame.groupby("operation", sort=False)
+    ]
+    low, high = interval(np.mean(draws, axis=0))
+    names = ("cost", "median", "mean", "p90", "factor", "factor_p90", "bias", "best", "tau", "yield_")
     values = {name: mean(name) for name in names}
-    return AccuracyRow(setup, MACRO, predictor, sum(row.points for row in own), **values)  # type: ignore[arg-type]
+    points = sum(row.points for row in own)
+    return AccuracyRow(setup, MACRO, predictor, points, low=low, high=high, **values)  # type: ignore[arg-type]

@@ -28,7 +28,6 @@ def asked_configuration(
     if b is None and chosen.block_sizes and chosen.usual is None:
         raise UsageError(f"{chosen} needs a block size b; choose one, or ask for the best (blascast blocksize)")
     dtype = source.setup.dtype
-    about.check_type(dtype)
     if lacking := source.lacking(chosen):
         raise UsageError(f"{chosen} cannot be predicted, as {lacking}; name another library or variant")
     source.check_sizes(about, [problem])

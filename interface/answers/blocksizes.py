@@ -204,25 +204,42 @@ def blocksize(
     BlascastError
         If the library, a routine or the store fails.
     """
-    chosen, about = find_variant(operation, variant), find_operation(operation)
+    chosen = find_variant(operation, variant)
     if not chosen.block_sizes:
         raise UsageError(f"{chosen} has a block size of its own that cannot be chosen; name another variant")
-    problems = problems_of(about, several(n), m)
+    problems = problems_of(find_operation(operation), several(n), m)
     fixed = check_size("the fixed block size", fixed)
     with open_source(**options) as source:
-        dtype = source.setup.dtype
-        about.check_type(dtype)
-        if lacking := source.lacking(chosen):
-            raise UsageError(f"{chosen} cannot be predicted, as {lacking}; name another library or variant")
-        source.check_sizes(about, problems)
-        asked = [Configuration(chosen, problem, b) for problem in problems for b in _compared(problem, fixed)]
-        numbers = {tuple(problem.items()): number for number, problem in enumerate(problems)}
-        problem_of = np.array([numbers[tuple(configuration.sizes.items())] for configuration in asked])
-        (replay,), state = source.replay([asked], judge_of(problem_of, source.parameters.answer_bound))
-        found = curves(asked, replay)
+        found, replay, state = compare_block_sizes(source, chosen, problems, fixed=fixed)
         measured = [_measured(source, chosen, curve, fixed, state) if verify else None for curve in found]
         rows = tuple(BlocksizeRow(curve, fixed, times) for curve, times in zip(found, measured, strict=True))
         return BlocksizeReport(chosen, rows, replay, Evidence.of_replay(source, state))
+
+
+def compare_block_sizes(
+    source: Source,
+    variant: Variant,
+    problems: Sequence[Problem],
+    further: Sequence[Configuration] = (),
+    fixed: int = USUAL_B,
+) -> tuple[list[Curve], Replay, State]:
+    """The curve of each problem; the replay that they are of, in which further configurations are last.
+
+    Raises
+    ------
+    UsageError
+        If the library lacks a routine, or a size is too large.
+    """
+    operation = find_operation(variant.operation)
+    if lacking := source.lacking(variant):
+        raise UsageError(f"{variant} cannot be predicted, as {lacking}; name another library or variant")
+    source.check_sizes(operation, problems)
+    asked = [Configuration(variant, problem, b) for problem in problems for b in _compared(problem, fixed)]
+    everything = [*asked, *further]
+    numbers = {tuple(problem.items()): number for number, problem in enumerate(problems)}
+    problem_of = np.array([numbers[tuple(configuration.sizes.items())] for configuration in everything])
+    (replay,), state = source.replay([everything], judge_of(problem_of, source.parameters.answer_bound))
+    return curves(asked, replay), replay, state
 
 
 def _measured(source: Source, variant: Variant, curve: Curve, fixed: int, state: State) -> dict[int, Times]:

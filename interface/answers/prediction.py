@@ -123,12 +123,9 @@ class PredictReport(Report):
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
-        configuration, median = self.candidate.configuration, self.candidate.times.median
+        median = self.candidate.times.median
         return {
-            "operation": configuration.variant.operation,
-            "variant": configuration.variant.name,
-            **configuration.sizes,
-            "b": list(configuration.b) if isinstance(configuration.b, tuple) else configuration.b,
+            **self.candidate.configuration.to_json(),
             "time": self.candidate.times.to_json(),
             "error": self.candidate.error,
             "gflops": self.flops / median / 1e9,

@@ -104,7 +104,8 @@ class ProfileReport(Report):
         noise = float(np.max(np.abs([totals[0] / totals[1] - 1, plain[0] / plain[1] - 1])))
         return [
             "Warm, cold and model: the sums of what calls take alone, cached and not, and of what models of warm calls "
-            "tell, relative to the time in the algorithm. Noise: between two passes.",
+            "tell, relative to the time in the algorithm. Noise: between two passes. Between: calls that take no less "
+            "than warm and no more than cold, up to noise and two standard errors.",
             *(
                 ["Aware: each call after those that the algorithm makes since its operands' last use."]
                 if "aware" in self.profile.alone
@@ -125,6 +126,7 @@ class ProfileReport(Report):
                 "kernel": profile.labels,
                 "sizes": ["x".join(map(str, call.sizes.values())) for call in profile.calls],
                 "inside": profile.inside,
+                "noise": profile.noise,
                 "model": profile.model,
                 "between": profile.bracketed(),
             }
@@ -133,13 +135,10 @@ class ProfileReport(Report):
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
-        configuration, profile = self.profile.configuration, self.profile
+        profile = self.profile
         names = ("kernel", "calls", "inside", "share", "noise", "model", "bracketed")
         return {
-            "operation": configuration.variant.operation,
-            "variant": configuration.variant.name,
-            **configuration.sizes,
-            "b": list(configuration.b) if isinstance(configuration.b, tuple) else configuration.b,
+            **profile.configuration.to_json(),
             "plain": profile.plain.tolist(),
             "totals": profile.totals.tolist(),
             "rows": [_plain({name: getattr(row, name) for name in names} | row.alone) for row in self.rows],

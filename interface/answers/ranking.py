@@ -106,7 +106,6 @@ class _Entry:
 
 def _available(source: Source, operation: Operation, named: list[Variant] | None) -> tuple[list[Variant], list[str]]:
     """The variants that the source can tell of, and sentences about the others."""
-    operation.check_type(source.setup.dtype)
     found, missing = [], []
     for variant in named or operation.variants.values():
         if lacking := source.lacking(variant):

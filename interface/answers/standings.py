@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from blascast.algorithms import Operation, Variant
+from blascast.models.summary import MEDIAN_ERROR
 from blascast.predictors.configurations import LARGEST_B, Problem, described, shown
 from blascast.predictors.crossovers import Crossover
 from blascast.predictors.prediction import Times
@@ -15,7 +16,6 @@ from blascast.predictors.verification import REPETITIONS
 from ..report import Column, Report, milliseconds, percent
 from .evidence import Evidence
 
-MEDIAN_ERROR = 1.2533  # of a median's standard error to that of a mean, for normal scatter
 MEASURED = "Measured: whole runs on restored operands, their calls timed one by one and added up."
 
 

@@ -1,25 +1,33 @@
 """export blocksizes: block sizes for LAPACK's own algorithms, as a table and as C source that overrides ILAENV."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from blascast.algorithms import find_operation, find_variant
+from blascast.models.summary import MEDIAN
 from blascast.predictors.blocksize import Curve
-from blascast.predictors.configurations import USUAL_B, check_size, own_block_size, several
-from blascast.predictors.tuning import OWN, Step, steps_of
+from blascast.predictors.configurations import (
+    USUAL_B,
+    Configuration,
+    check_size,
+    own_block_size,
+    problems_of,
+    several,
+)
+from blascast.predictors.ranking import noise_or_assumed
+from blascast.predictors.tuning import OWN, Step, chosen_block_sizes, steps_of
+from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError
 
-from ..effort import Spent, Tally
-from ..opening import AnswerOptions
+from ..opening import AnswerOptions, open_source
 from ..report import Column, Report, percent
-from .blocksizes import BlocksizeReport, blocksize
+from ..source import Source
+from .blocksizes import compare_block_sizes
 from .evidence import Evidence
 from .ilaenv import override
-from .ranking import rank
-from .standings import SweepReport
 
 ROUTINES = {
     "cholesky": "potrf",
@@ -29,6 +37,15 @@ ROUTINES = {
     "lu": "getrf",
     "qr": "geqrf",
 }
+
+
+OPTIMISTIC = (
+    "geqrf: such predictions were too optimistic, and measured block sizes lost (docs/answers.md); see --verify."
+)
+VERIFIED = (
+    "Measured: LAPACK's own block size beside ours, at every size, interleaved. Where ours was not faster by more than "
+    "the noise floor, LAPACK's own is kept."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +87,34 @@ class TuningReport(Report):
     Parameters
     ----------
     routines : tuple of TunedRoutine
-    evidence : tuple of Evidence, one for each
+    evidence : Evidence
+    verified : bool
+        Whether block sizes were measured beside LAPACK's own.
     """
 
     routines: tuple[TunedRoutine, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: Evidence
+    verified: bool = False
 
     @property
     def title(self) -> str:
         """What was asked."""
-        return f"block sizes for LAPACK's routines: {self.evidence[0].setup}"
+        return f"block sizes for LAPACK's routines: {self.evidence.setup}"
 
     @property
     def columns(self) -> list[Column]:
         """Of the printed table."""
         columns = [Column("routine", text=True), Column("n from"), Column("n to"), Column("b")]
-        return [*columns, Column("LAPACK's b"), Column("gain [%]")]
+        columns += [Column("LAPACK's b"), Column("gain [%]")]
+        return columns + [Column("measured [%]")] * self.verified
 
     def cells(self) -> list[list[str]]:
         """The printed rows."""
         return [
-            [routine.name, str(step.first), str(step.last), _shown(step), str(routine.usual), percent(step.gain)]
+            [
+                *(routine.name, str(step.first), str(step.last), _shown(step), str(routine.usual), percent(step.gain)),
+                *[percent(step.measured)] * self.verified,
+            ]
             for routine in self.routines
             for step in routine.steps
         ]
@@ -103,11 +127,9 @@ class TuningReport(Report):
             "Each block size is predicted to be within 1 % of the best over its range; where LAPACK's own is, it is "
             "kept. A block size of n means unblocked. Other sizes, and other data types, are left to LAPACK.",
             _errors(self.routines),
-            *(
-                ["geqrf: such predictions were too optimistic, and measured block sizes lost (docs/answers.md)."]
-                * has_qr
-            ),
-            *_joined(self.evidence).sentences,
+            *[VERIFIED] * self.verified,
+            *[OPTIMISTIC] * (has_qr and not self.verified),
+            *self.evidence.sentences,
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -118,12 +140,13 @@ class TuningReport(Report):
                     "routine": routine.name,
                     "operation": routine.operation,
                     **{"n_from": step.first, "n_to": step.last, "usual": routine.usual, "gain": step.gain},
+                    "measured": step.measured,
                     "b": None if step.b == OWN else step.b,
                 }
                 for routine in self.routines
                 for step in routine.steps
             ],
-            "evidence": [evidence.to_json() for evidence in self.evidence],
+            "evidence": [self.evidence.to_json()],
         }
 
     def to_csv(self) -> str:
@@ -135,11 +158,15 @@ class TuningReport(Report):
         tables = {
             routine.name: [(step.first, step.last, step.b) for step in routine.steps] for routine in self.routines
         }
-        return override(tables, self.evidence[0].setup)
+        return override(tables, self.evidence.setup)
 
 
 def export_blocksizes(
-    n: Sequence[int], operations: Sequence[str] | None = None, **options: Unpack[AnswerOptions]
+    n: Sequence[int],
+    operations: Sequence[str] | None = None,
+    *,
+    verify: bool = False,
+    **options: Unpack[AnswerOptions],
 ) -> TuningReport:
     """Block sizes for LAPACK's own algorithms over a sweep of sizes.
 
@@ -150,6 +177,9 @@ def export_blocksizes(
     operations : sequence of str, optional
         Of cholesky, trinv, lauum, sygst, lu and qr; by default all but qr, for which predictions are
         too optimistic: measured, its block sizes lost.
+    verify : bool
+        Whether each block size is measured beside LAPACK's own, interleaved; where it is not faster by more than
+        the noise floor, LAPACK's own is kept.
     **options
         Library, data type, threads and so on: as for `blocksize`.
 
@@ -172,22 +202,38 @@ def export_blocksizes(
     if not chosen:
         raise UsageError(f"operations must hold at least one of {', '.join(ROUTINES)}; leave it out for all but qr")
     sizes = sorted(check_size("n", size) for size in set(several(n)))
-    routines, evidence = [], []
-    for name in chosen:
-        report = blocksize(name, "lapack", sizes, **options)
-        own = rank(name, sizes, variants=["lapack"], **options)
-        rankings = own.rankings if isinstance(own, SweepReport) else (own,)
-        routines.append(_tuned(name, report, [ranking.rows[0].candidate.times.median for ranking in rankings]))
-        evidence.append(report.evidence)
-    return TuningReport(tuple(routines), tuple(evidence))
+    with open_source(**options) as source:
+        tuned = [_tuned(source, name, sizes, verify) for name in chosen]
+        states = {state for _, state in tuned}
+        state: State = states.pop() if len(states) == 1 else "mixed"
+        return TuningReport(tuple(routine for routine, _ in tuned), Evidence.of_replay(source, state), verify)
 
 
-def _tuned(operation: str, report: BlocksizeReport, own: list[float]) -> TunedRoutine:
-    usual = own_block_size(find_variant(operation, "lapack"), {"n": USUAL_B, "m": USUAL_B}, "d")
+def _tuned(source: Source, operation: str, sizes: Sequence[int], verify: bool) -> tuple[TunedRoutine, State]:
+    """The block sizes of one routine, and the state of the core that they are for."""
+    variant, dtype = find_variant(operation, "lapack"), source.setup.dtype
+    problems = problems_of(find_operation(operation), sizes)
+    own = [Configuration(variant, problem, own_block_size(variant, problem, dtype)) for problem in problems]
+    found, replay, state = compare_block_sizes(source, variant, problems, own)
+    own_seconds = replay.statistics[-len(own) :, MEDIAN].tolist()
+    chosen = chosen_block_sizes(found, own_seconds)
+    measured = _measured(source, own, chosen, state) if verify else {}
+    noise = noise_or_assumed(source.noise_floor)
+    kept = [OWN if i in measured and measured[i] <= noise else b for i, b in enumerate(chosen)]
+    steps = steps_of(found, own_seconds, kept, measured)
+    usual = own[-1].b
     b = usual[0] if isinstance(usual, tuple) else usual or USUAL_B
-    curves = [row.curve for row in report.rows]
-    steps = steps_of(curves, own)
-    return TunedRoutine(ROUTINES[operation], operation, tuple(steps), b, tuple(curves), tuple(own))
+    return TunedRoutine(ROUTINES[operation], operation, tuple(steps), b, tuple(found), tuple(own_seconds)), state
+
+
+def _measured(source: Source, own: Sequence[Configuration], chosen: Sequence[int], state: State) -> dict[int, float]:
+    """By how much LAPACK's own block size takes longer, by the index of the size; runs of one size are interleaved."""
+    gains = {}
+    for index, (usual, b) in enumerate(zip(own, chosen, strict=True)):
+        if b != OWN:
+            times = source.verify([usual, replace(usual, b=b)], state).times
+            gains[index] = times[0].median / times[1].median - 1
+    return gains
 
 
 def _shown(step: Step) -> str:
@@ -199,12 +245,3 @@ def _errors(routines: Sequence[TunedRoutine]) -> str:
     errors = [curve.errors[curve.best] / curve.seconds[curve.best] for own in routines for curve in own.curves]
     median, most = percent(float(np.median(errors))), percent(float(max(errors)))
     return f"Standard errors of the predicted times: {median} % (median), at most {most} %."
-
-
-def _joined(evidence: Sequence[Evidence]) -> Evidence:
-    """What all routines took together."""
-    last = evidence[-1]
-    tally = Tally(*(sum(getattr(own.tally, name) for own in evidence) for name in ("accepted", "requeued", "given_up")))
-    stopped = next((own.tally.stopped for own in evidence if own.tally.stopped), None)
-    spent = Spent(*(sum(getattr(own.spent, part.name) for own in evidence) for part in fields(Spent)))
-    return replace(last, tally=replace(tally, stopped=stopped), spent=spent)

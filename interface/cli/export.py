@@ -24,12 +24,14 @@ def export() -> None:
 @click.option("--n", type=Sizes(), default="64,96,128:2048:64", show_default=True, help="Matrix sizes.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the file; else that of its name, or a table.")
 @click.option("--output", type=NewFile(), help="A file to write.")
+@click.option("--verify", is_flag=True, help="Measure beside LAPACK's own block sizes; keep those that win.")
 @answer_options
 def blocksizes(
     operations: tuple[str, ...],
     n: tuple[int, ...],
     form: str | None,
     output: Path | None,
+    verify: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -44,7 +46,7 @@ def blocksizes(
     \b
     Examples:
       blascast export blocksizes lu qr --n 64:2048:64
-      blascast export blocksizes --library reference+blis --output blocksizes.c
+      blascast export blocksizes --library reference+blis --verify --output blocksizes.c
       cc -O2 -shared -fPIC -o libblocksizes.so blocksizes.c -ldl
       LD_PRELOAD=./libblocksizes.so ./program
     """
@@ -56,7 +58,7 @@ def blocksizes(
     if output and form and output.suffix[1:].lower() in {*FORMATS} - {form}:
         raise UsageError(f"--format {form} does not fit the name {str(output)!r}; leave one of them out")
     with progress_bar() as on_progress:
-        report = export_blocksizes(n, operations, on_progress=on_progress, **options)
+        report = export_blocksizes(n, operations or None, verify=verify, on_progress=on_progress, **options)
     if kind is None or (kind == "json" and output is None):
         show(report, as_json or kind == "json")
         return

@@ -8,7 +8,7 @@ from blascast.models.piecewise import Model
 from blascast.sampler.errors import UsageError
 from blascast.sampler.setup import Setup
 
-from ..stored.selection import named
+from ..stored.selection import titled
 from .models import plot_model_errors, plot_model_map, plot_model_scatter
 from .observed import observed_points
 from .slices import slices_of
@@ -56,7 +56,7 @@ def draw_model(
             raise UsageError(f"a plot must be one of {', '.join(KINDS)}, got {kind!r}")
     places, rows, columns = _layout(chosen, len(slices_of(model, at)))
     figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows + _TITLE), layout="constrained")
-    figure.suptitle(f"{named(setup, model.key)}, ld {model.key.ld}\n{setup}", size="medium")
+    figure.suptitle(f"{titled(setup, model)}, ld {model.key.ld}\n{setup}", size="medium")
     grid = figure.add_gridspec(rows, columns)
     for kind, place in places.items():
         part = figure.add_subfigure(grid[place])

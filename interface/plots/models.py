@@ -17,7 +17,7 @@ from blascast.sampler.kernels import find_kernel
 from blascast.sampler.setup import Setup
 
 from ..report import counted
-from ..stored.selection import named
+from ..stored.selection import titled
 from ..stored.showing import size_names
 from .axes import marker_size, new_axes, new_figure, scale_sizes
 from .observed import Observed, observed_points
@@ -66,7 +66,7 @@ def plot_model(setup: Setup, model: Model, axes: "Axes | None" = None, home: Pat
     held = ", ".join(f"{name} = {value}" for name, value in zip(names[1:], others, strict=True))
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
-    axes.set_title(named(setup, model.key) + (f", {held}" if held else ""))
+    axes.set_title(titled(setup, model) + (f", {held}" if held else ""))
     axes.legend()
     return axes
 

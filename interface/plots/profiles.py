@@ -9,11 +9,15 @@ from ..answers.profiling import ALL, ProfileReport
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_KERNELS = 6  # the costliest
+MOST_KERNELS = 12  # the costliest
+
+
+STYLES = {"warm": "C3-", "cold": "C0-", "aware": "C2-"}
+LABELS = {"warm": "warm, alone", "cold": "cold, alone", "aware": "after the calls since the last use"}
 
 
 def draw_profile(report: ProfileReport) -> "Figure":
-    """A figure of a profile: for each kernel its calls, in the algorithm as points, alone and by the model as lines."""
+    """A figure of a profile: for each kernel its calls, in the algorithm as points (of two passes), else as lines."""
     from matplotlib.figure import Figure
 
     profile = report.profile
@@ -24,13 +28,11 @@ def draw_profile(report: ProfileReport) -> "Figure":
     labels = np.array(profile.labels)
     for axes, kernel in zip(figure.subplots(rows, columns, squeeze=False).ravel(), kernels, strict=False):
         (places,) = np.nonzero(labels == kernel)
-        for times, style, name in (
-            (profile.alone["cold"], "C0-", "cold, alone"),
-            (profile.alone["warm"], "C3-", "warm, alone"),
-            (profile.model, "k--", "model"),
-        ):
+        lines = [(times, STYLES[state], LABELS[state]) for state, times in profile.alone.items()]
+        for times, style, name in (*lines, (profile.model, "k--", "model")):
             axes.plot(places + 1, 1e6 * times[places], style, linewidth=1, label=name)
-        axes.plot(places + 1, 1e6 * profile.inside[places], "C1o", markersize=3, label="in the algorithm")
+        for times, style, name in zip(profile.passes, ("C1o", "C1x"), ("in the algorithm", "again"), strict=True):
+            axes.plot(places + 1, 1e6 * times[places], style, markersize=3, label=name)
         axes.set(title=kernel, xlabel="number of the call", ylabel="time [µs]", ylim=(0, None))
     for axes in figure.axes[len(kernels) :]:
         axes.set_axis_off()

@@ -87,8 +87,8 @@ class ComparisonReport(Report):
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
         return {
-            "a": {"setup": setup_json(self.first[0][0]), "models": len(self.first)},
-            "b": {"setup": setup_json(self.second[0][0]), "models": len(self.second)},
+            "a": _side_json(self.first),
+            "b": _side_json(self.second),
             "rows": [self._row(one) for one in self.comparisons],
         }
 
@@ -168,11 +168,20 @@ def _quantiles(one: Comparison) -> dict[str, float]:
     return {name: float(value) for name, value in values.items()}
 
 
+def _side_json(entries: Sequence[Entry]) -> dict[str, Any]:
+    return {"setup": setup_json(entries[0][0]), "models": len(entries), "imported": _origins(entries)}
+
+
+def _origins(entries: Sequence[Entry]) -> list[str]:
+    """When and from where models were imported that were not made here."""
+    return sorted({model.origin for _, model in entries if model.origin})
+
+
 def _side(entries: Sequence[Entry]) -> str:
     """A side: its setup, how its models were made, and when."""
     setup, models = entries[0][0], [model for _, model in entries]
     presets = ", ".join(sorted({preset_name(model.parameters) for model in models}))
     return (
         f"{setup.fingerprint[:SHORT]}: {setup}; {counted(len(models), 'model')}, preset {presets}, "
-        f"until {day(max(model.taken for model in models))}"
+        f"until {day(max(model.taken for model in models))}{''.join(f', {own}' for own in _origins(entries))}"
     )

@@ -178,6 +178,11 @@ def named(setup: Setup, key: ModelKey) -> str:
     return f"{routine_of(setup, key)} {key.described}".strip()
 
 
+def titled(setup: Setup, model: Model) -> str:
+    """Routine and case, and where an imported model came from."""
+    return named(setup, model.key) + (f", {model.origin}" if model.origin else "")
+
+
 def told_apart(entries: Sequence[Entry]) -> list[str]:
     """Names of models with what tells them apart."""
     several_lds = len({model.key.ld for _, model in entries}) > 1

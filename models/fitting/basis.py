@@ -1,6 +1,7 @@
 """The monomials of a kernel's polynomials, and their values."""
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -41,6 +42,17 @@ def monomials(kernel: Kernel, flags: Mapping[str, str | int], overfitting: int) 
     return next((basis for basis in bases if len(basis) <= MOST_MONOMIALS), _dividing(highest, 0))
 
 
+def of_total_degree(sizes: int, degree: int) -> Exponents:
+    """All monomials of so many sizes up to a degree: a plain polynomial.
+
+    Examples
+    --------
+    >>> of_total_degree(2, 2)
+    ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
+    """
+    return tuple(powers for powers in product(range(degree + 1), repeat=sizes) if sum(powers) <= degree)
+
+
 def _dividing(highest: Collection[tuple[int, ...]], raised: int) -> Exponents:
     """Every monomial that divides one of the highest when all sizes' exponents in these are raised."""
     return tuple(sorted({below for top in highest for below in product(*(range(power + raised + 1) for power in top))}))
@@ -64,6 +76,7 @@ def raised_singly(exponents: Exponents, least: Exponents) -> Exponents:
     )
 
 
+@cache
 def degrees(exponents: Exponents) -> tuple[int, ...]:
     """The highest exponent of each size."""
     return tuple(max(column) for column in zip(*exponents, strict=True))

@@ -4,7 +4,9 @@ All samples in a domain are fitted together. Where their held-out errors exceed 
 scatter explains, the domain is cut between two neighbouring coordinates of samples, along whichever
 size and wherever the held-out errors of the two parts are least; and so on for the parts. A kink of
 the run time, as at a library's internal block sizes, is so found where it is, not where halving
-happens to end. On every part the monomials are chosen by the same held-out errors.
+happens to end. On every part the monomials are chosen by the same held-out errors. Single sizes may be
+as no others are (256, where a library's buffers collide): parts may be as narrow as one coordinate of the
+lattice, and have monomials of lower degrees along sizes of which every coordinate was sampled.
 """
 
 import math
@@ -31,9 +33,11 @@ REACHED = 5  # places along each size at which that is looked at
 FEWEST_FOR_A_LINE = 8
 MOST_SCATTER = 3.0
 TELLING_POINTS = 10  # for each monomial, before scatter is said to explain a part's errors
+MEETING = 0.5  # of the largest difference between two polynomials: closer they are taken to meet
 SPARE_POINTS = 1.25  # points a part must have for each monomial
 
 Gap = tuple[int, int]  # neighbouring coordinates of samples
+Axes = Sequence[IntArray]  # coordinates along each size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,12 +98,26 @@ class Part:
     observed : Observed
     exponents : the monomials that the points support
     fit : Fit
+    complete : bool
+        Whether the points are all that could be sampled in it.
     """
 
     domain: Domain
     observed: Observed
     exponents: Exponents
     fit: Fit
+    complete: bool = False
+
+    @property
+    def errors(self) -> FloatArray:
+        """What errors at points would be, had they been left out.
+
+        Where all that could be sampled is there, no estimate hangs on a single point: the fit's own errors are
+        then larger by the mean leverage (generalized cross-validation, Golub, Heath and Wahba 1979).
+        """
+        if not self.complete or self.passed_on == 1:
+            return self.fit.held_out
+        return self.fit.residuals / (1 - self.passed_on)
 
     @property
     def noise(self) -> float:
@@ -123,8 +141,8 @@ class Part:
 
     @property
     def held_out(self) -> float:
-        """Error at points left out of the fit, relative, root mean square by weight."""
-        return rms(self.fit.held_out, self.observed.weights)
+        """Root mean square of the errors by weight."""
+        return rms(self.errors, self.observed.weights)
 
     @property
     def error(self) -> float:
@@ -145,7 +163,7 @@ class Part:
     @property
     def trusted(self) -> bool:
         """Whether its points tell how good it is, everywhere in it."""
-        return self.fit.tested and self.reach < FARTHEST_REACH
+        return self.complete or (self.fit.tested and self.reach < FARTHEST_REACH)
 
     def seconds(self, sizes: IntArray) -> FloatArray:
         """The reference statistic at sizes of shape (n, d)."""
@@ -208,49 +226,79 @@ def partition(
     lattice : Lattice, optional
         Cuts are at its coordinates in the domain.
     """
-    return _divided(_fitted(domain, observed, bases), bases, minimum_width, lattice.across(domain))
+    axes = lattice.across(domain)
+    return _divided(_fitted(domain, observed, bases, axes), bases, minimum_width, axes)
 
 
-def _divided(
-    part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
-) -> tuple[list[Part], list[Cut]]:
+def _divided(part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Axes) -> tuple[list[Part], list[Cut]]:
     found = None if part.scattered else best_cut(part, bases, minimum_width, axes)
     if found is None:
         return [part], []
     cut, low, high = found
-    low_parts, low_cuts = _divided(low, bases, minimum_width, axes)
-    high_parts, high_cuts = _divided(high, bases, minimum_width, axes)
+    low_axes, high_axes = _divided_axes(axes, cut.size, cut.at, cut.at)
+    low_parts, low_cuts = _divided(low, bases, minimum_width, low_axes)
+    high_parts, high_cuts = _divided(high, bases, minimum_width, high_axes)
     return low_parts + high_parts, [cut, *low_cuts, *high_cuts]
 
 
-def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents]) -> Part:
-    """The part with the monomials that predict held-out points best; more of them must earn it."""
-    best = fitted_part(domain, observed, bases[0])
-    for exponents in bases[1:]:
+def _divided_axes(axes: Axes, size: int, below: int, above: int) -> tuple[Axes, Axes]:
+    """The coordinates up to one, and those beyond another."""
+    low, high = list(axes), list(axes)
+    low[size], high[size] = axes[size][axes[size] <= below], axes[size][axes[size] > above]
+    return low, high
+
+
+def _narrowed(exponents: Exponents, observed: Observed, axes: Axes) -> Exponents:
+    """Those monomials whose degree along each size the coordinates support; where others may be sampled, all."""
+    highest = list(degrees(exponents))
+    narrow = [i for i, axis in enumerate(axes) if len(axis) <= highest[i] + 1]
+    for i in narrow:
+        count = len(np.unique(observed.sizes[:, i]))
+        if count >= len(axes[i]):
+            highest[i] = max(count - 2, 0)
+    if not narrow:
+        return exponents
+    return tuple(own for own in exponents if all(power <= most for power, most in zip(own, highest, strict=True)))
+
+
+def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents], axes: Axes) -> Part:
+    """The part with the monomials that predict held-out points best; more of them must earn it.
+
+    Parameters
+    ----------
+    domain, observed, bases
+        As for `partition`.
+    axes : sequence of integer arrays
+        The coordinates of the lattice along each size that the part stands for.
+    """
+    complete = len(observed.seconds) >= math.prod(map(len, axes))
+    best = fitted_part(domain, observed, _narrowed(bases[0], observed, axes), complete)
+    for exponents in (_narrowed(basis, observed, axes) for basis in bases[1:]):
         if not _supports(observed, exponents):
             break
-        part = fitted_part(domain, observed, exponents)
+        part = fitted_part(domain, observed, exponents, complete)
         if _loss(part) < _allowed(best, BASIS_PENALTY, len(exponents) - len(best.exponents)) and part.trusted:
             best = part
     return best
 
 
-def fitted_part(domain: Domain, observed: Observed, exponents: Exponents) -> Part:
+def fitted_part(domain: Domain, observed: Observed, exponents: Exponents, complete: bool = False) -> Part:
     """The part with given monomials."""
     matrix = design_matrix(observed.sizes, exponents, np.array(domain.upper, dtype=float))
-    return Part(domain, observed, exponents, fit(matrix, observed.seconds, observed.weights))
+    return Part(domain, observed, exponents, fit(matrix, observed.seconds, observed.weights), complete)
 
 
 def _supports(observed: Observed, exponents: Exponents) -> bool:
     """Whether there are points enough for so many monomials, along every size as well."""
     if len(observed.seconds) < SPARE_POINTS * len(exponents):
         return False
-    return all(len(np.unique(observed.sizes[:, i])) > degree + 1 for i, degree in enumerate(degrees(exponents)))
+    counts = [len(np.unique(column)) for column in observed.sizes.T]
+    return all(count > degree + 1 or not degree for count, degree in zip(counts, degrees(exponents), strict=True))
 
 
 def _loss(part: Part) -> float:
     """Squared held-out errors, by weight; less than a clock can tell makes no difference."""
-    squares = (part.observed.weights * part.fit.held_out) ** 2
+    squares = (part.observed.weights * part.errors) ** 2
     return float(squares.sum()) + len(squares) * LEAST_NOISE**2
 
 
@@ -259,48 +307,77 @@ def _allowed(part: Part, penalty: float, monomials: int) -> float:
     return _loss(part) * math.exp(-penalty * monomials / len(part.observed.seconds))
 
 
-def best_cut(
-    part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Sequence[IntArray]
-) -> tuple[Cut, Part, Part] | None:
+def best_cut(part: Part, bases: Sequence[Exponents], minimum_width: int, axes: Axes) -> tuple[Cut, Part, Part] | None:
     """The cut that leaves the least squared held-out errors, if it lowers them by more than chance would."""
-    tried = [
-        (loss, size, gap, halves)
-        for size in range(len(part.domain.lower))
-        for gap, (loss, halves) in _tried(part, size, bases, minimum_width).items()
-    ]
-    loss, size, gap, halves = min(tried, key=lambda one: one[0], default=(math.inf, 0, (0, 0), []))
-    if loss >= _allowed(part, CUT_PENALTY, len(part.exponents)):
+    sizes = range(len(part.domain.lower))
+    best = _best([halves for size in sizes for halves in _tried(part, size, bases, minimum_width, axes).values()])
+    if best is None or best.loss >= _allowed(part, CUT_PENALTY, len(part.exponents)):
         return None
-    cut = _cut(part.domain, size, *gap, axes[size], halves)
-    domains = part.domain.cut(size, cut.at)
-    low, high = (_fitted(domain, half.observed, bases) for domain, half in zip(domains, halves, strict=True))
+    size, halves = best.size, best.parts
+    assert halves is not None
+    cut = _cut(part.domain, size, *best.gap, axes[size], halves)
+    both = zip(part.domain.cut(size, cut.at), halves, _divided_axes(axes, size, cut.at, cut.at), strict=True)
+    low, high = (_fitted(domain, half.observed, bases, own) for domain, half, own in both)
     return cut, low, high
 
 
-def _tried(
-    part: Part, size: int, bases: Sequence[Exponents], minimum_width: int
-) -> dict[Gap, tuple[float, list[Part]]]:
-    """The losses and parts that cuts along a size leave: at some gaps, and then at all about the best of them."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Halves:
+    """What a cut leaves.
+
+    Parameters
+    ----------
+    size : int
+        Along which.
+    gap : Gap
+    parts : pair of Part
+        None where their points do not support them.
+    """
+
+    size: int
+    gap: Gap
+    parts: tuple[Part, Part] | None
+
+    @property
+    def loss(self) -> float:
+        """Of both parts."""
+        return math.inf if self.parts is None else sum(map(_loss, self.parts))
+
+    @property
+    def trusted(self) -> bool:
+        """Whether both parts are."""
+        return self.parts is not None and all(part.trusted for part in self.parts)
+
+
+def _best(tried: Sequence[Halves]) -> Halves | None:
+    """The least loss of those that are trusted: few are looked at, as that takes long."""
+    return next((halves for halves in sorted(tried, key=lambda one: one.loss) if halves.trusted), None)
+
+
+def _tried(part: Part, size: int, bases: Sequence[Exponents], minimum_width: int, axes: Axes) -> dict[Gap, Halves]:
+    """What cuts along a size leave: at some gaps, and then at all about the best of them."""
     gaps = _gaps(part, size, minimum_width)
     stride = max(1, round(len(gaps) / MOST_GAPS))
-    tried = {gap: _parted(part, size, gap, bases) for gap in gaps[stride // 2 :: stride]}
-    if tried and stride > 1:
-        best = gaps.index(min(tried, key=lambda gap: tried[gap][0]))
-        near = gaps[max(0, best - stride + 1) : best + stride]
-        tried |= {gap: _parted(part, size, gap, bases) for gap in near if gap not in tried}
+    tried = {gap: _parted(part, size, gap, bases, axes) for gap in gaps[stride // 2 :: stride]}
+    if stride > 1 and (best := _best(list(tried.values()))):
+        index = gaps.index(best.gap)
+        near = gaps[max(0, index - stride + 1) : index + stride]
+        tried |= {gap: _parted(part, size, gap, bases, axes) for gap in near if gap not in tried}
     return tried
 
 
-def _parted(part: Part, size: int, gap: Gap, bases: Sequence[Exponents]) -> tuple[float, list[Part]]:
-    """The loss and the parts that a cut leaves; an infinite loss where their points do not support them."""
+def _parted(part: Part, size: int, gap: Gap, bases: Sequence[Exponents], axes: Axes) -> Halves:
+    """The parts that a cut leaves."""
     below, above = gap
     is_low = part.observed.sizes[:, size] <= below
     observed = part.observed.chosen(is_low), part.observed.chosen(~is_low)
-    if not all(_supports(half, bases[0]) for half in observed):
-        return math.inf, []
-    domains = part.domain.cut(size, above)[0], part.domain.cut(size, below)[1]  # both with all that is between
-    halves = [_fitted(domain, half, bases) for domain, half in zip(domains, observed, strict=True)]
-    return (sum(map(_loss, halves)) if all(half.trusted for half in halves) else math.inf), halves
+    own_axes = _divided_axes(axes, size, above - 1, below)  # both with all that is between
+    pairs = list(zip(observed, own_axes, strict=True))
+    if not all(_supports(half, _narrowed(bases[0], half, own)) for half, own in pairs):
+        return Halves(size, gap, None)
+    domains = part.domain.cut(size, above)[0], part.domain.cut(size, below)[1]
+    low, high = (_fitted(domain, half, bases, own) for domain, (half, own) in zip(domains, pairs, strict=True))
+    return Halves(size, gap, (low, high))
 
 
 def _gaps(part: Part, size: int, minimum_width: int) -> list[Gap]:
@@ -310,12 +387,15 @@ def _gaps(part: Part, size: int, minimum_width: int) -> list[Gap]:
     return [
         (below, above)
         for below, above in pairwise(coordinates)
-        if below - low >= minimum_width and high - above >= minimum_width
+        if above - low >= minimum_width and high - below >= minimum_width
     ]
 
 
 def _cut(domain: Domain, size: int, below: int, above: int, axis: IntArray, parts: Sequence[Part]) -> Cut:
-    """A cut where the polynomials of two parts meet, at a place of the lattice; else halfway."""
+    """A cut where the polynomials of two parts meet, at a place of the lattice; halfway, where they jump.
+
+    What is at the cut belongs to the lower part: at a jump between neighbours of the lattice, it is at the lower one.
+    """
     low, high = parts
     places = np.unique([below, *axis[(axis > below) & (axis < above)], above])
     samples = np.concatenate([low.observed.sizes, high.observed.sizes])
@@ -323,7 +403,6 @@ def _cut(domain: Domain, size: int, below: int, above: int, axis: IntArray, part
     points = np.insert(np.tile(others, (len(places), 1)), size, np.repeat(places, len(others)), axis=1)
     ratios = low.seconds(points) / high.seconds(points)
     differences = np.median(ratios.reshape(len(places), len(others)), axis=1) - 1
-    meet = differences[0] * differences[-1] < 0
-    index = int(np.argmin(np.abs(differences))) if meet else len(places) // 2
-    jump = float(np.abs(differences[[0, -1]]).max())
+    apart, jump = np.abs(differences), float(np.abs(differences[[0, -1]]).max())
+    index = int(np.argmin(apart)) if apart.min() < MEETING * apart.max() else (len(places) - 1) // 2
     return Cut(domain, size, below, above, int(places[index]), jump, others)

@@ -42,9 +42,7 @@ def check_points(case: Case, domain: Domain, parameters: Parameters) -> None:
     UsageError
         If it has.
     """
-    least = parameters.overfitting_for(case.kernel.sizes) if parameters.cuts == "halves" else 0
-    needed = degrees(monomials(case.kernel, dict(case.flags), least))
-    for i, (name, degree) in enumerate(zip(case.kernel.sizes, needed, strict=True)):
+    for i, (name, degree) in enumerate(zip(case.kernel.sizes, _least_degrees(case, parameters), strict=True)):
         low, high = domain.lower[i], domain.upper[i]
         count = len(EVEN.between(i, low, high))
         if 1 < count <= degree:
@@ -55,21 +53,34 @@ def check_points(case: Case, domain: Domain, parameters: Parameters) -> None:
 
 
 def check_widths(case: Case, domain: Domain, parameters: Parameters, threads: int) -> None:
-    """Refuses a minimum width that somebody chose and that leaves nothing to cut.
+    """Refuses a minimum width that somebody chose and that leaves nothing to cut, or halves without enough points.
 
     Raises
     ------
     UsageError
-        If it exceeds the domain's width along every size.
+        If it exceeds the domain's width along every size, or halves could be too narrow for their polynomials.
     """
     width = parameters.minimum_width_for(case.kernel.sizes, threads)
-    usual = {preset.minimum_width_for(case.kernel.sizes, threads) for preset in PRESETS.values()}
+    alike = [preset for preset in PRESETS.values() if preset.cuts == parameters.cuts]
+    usual = {preset.minimum_width_for(case.kernel.sizes, threads) for preset in alike}
     widest = max(high - low for low, high in zip(domain.lower, domain.upper, strict=True))
     if width > widest and width not in usual:
         raise UsageError(
             f"the minimum width {width} exceeds the domain's largest width {widest} ({domain}): nothing could be cut; "
             "choose a smaller one, or larger sizes"
         )
+    degree = max(_least_degrees(case, parameters))
+    if parameters.cuts == "halves" and width // STEP < degree and width not in usual:
+        raise UsageError(
+            f"a minimum width of {width} leaves {width // STEP + 1} sizes to sample in a piece, too few for a "
+            f"polynomial of degree {degree}; choose at least {STEP * degree}, or less overfitting"
+        )
+
+
+def _least_degrees(case: Case, parameters: Parameters) -> tuple[int, ...]:
+    """Degrees of the least polynomial, by size."""
+    overfitting = parameters.overfitting_for(case.kernel.sizes) if parameters.cuts == "halves" else 0
+    return tuple(degrees(monomials(case.kernel, dict(case.flags), overfitting)))
 
 
 def check_operands(need: Need, item_bytes: int, available_bytes: float, ld: int | None = None) -> None:

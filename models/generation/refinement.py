@@ -133,7 +133,7 @@ class Refinement:
     def _own_importance(self) -> FloatArray:
         measure = ERROR_MEASURES[self._parameters.error_measure]
         errors = np.array(
-            [measure(np.abs(part.fit.held_out)) * part.error / max(part.held_out, LEAST_NOISE) for part in self.parts]
+            [measure(np.abs(part.errors)) * part.error / max(part.held_out, LEAST_NOISE) for part in self.parts]
         )
         return np.where(errors > self._parameters.bound, errors / max(errors.max(), LEAST_NOISE), 0.0)
 

@@ -1,10 +1,8 @@
 """Baselines: what models achieve that need no generator, from about a second of sampling."""
 
-from itertools import product
-
 import numpy as np
 
-from ..fitting.basis import Exponents, design_matrix
+from ..fitting.basis import design_matrix, of_total_degree
 from ..fitting.fit import least_squares
 from ..sizes.grid import grid_points
 from ..summary import FloatArray
@@ -23,7 +21,8 @@ def baselines(exhaustive: ExhaustiveSet) -> list[Outcome]:
     Of these there are as many repetitions as a second allows, at least one.
     """
     flops = _flops(exhaustive)[:, None]
-    cubes = design_matrix(exhaustive.points, _cubic(len(exhaustive.axes)), np.array(exhaustive.domain.upper, float))
+    exponents, scale = of_total_degree(len(exhaustive.axes), DEGREE), np.array(exhaustive.domain.upper, float)
+    cubes = design_matrix(exhaustive.points, exponents, scale)
     return [_baseline("cubic", cubes, exhaustive), _baseline("flops", flops, exhaustive)]
 
 
@@ -42,10 +41,6 @@ def _baseline(name: str, matrix: FloatArray, exhaustive: ExhaustiveSet) -> Outco
         int(exhaustive.counts(repetitions)[rows].sum()),
         1,
     )
-
-
-def _cubic(sizes: int) -> Exponents:
-    return tuple(powers for powers in product(range(DEGREE + 1), repeat=sizes) if sum(powers) <= DEGREE)
 
 
 def _flops(exhaustive: ExhaustiveSet) -> FloatArray:

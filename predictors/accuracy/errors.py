@@ -37,8 +37,22 @@ def bootstrap_interval(
         Of an array of any length.
     random : Generator
     """
-    members = [values[groups == group] for group in np.unique(groups)]
-    draws = random.integers(len(members), size=(RESAMPLES, len(members)))
-    found = [statistic(np.concatenate([members[i] for i in draw])) for draw in draws]
+    return interval(resampled(values, groups, statistic, random))
+
+
+def interval(found: FloatArray) -> tuple[float, float]:
+    """The interval that 95 % of values are in."""
     low, high = np.quantile(found, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
     return float(low), float(high)
+
+
+def resampled(
+    values: FloatArray,
+    groups: npt.NDArray[np.int64],
+    statistic: Callable[[FloatArray], float],
+    random: np.random.Generator,
+) -> FloatArray:
+    """A statistic of resampled groups, `RESAMPLES` times; parameters as of `bootstrap_interval`."""
+    members = [values[groups == group] for group in np.unique(groups)]
+    draws = random.integers(len(members), size=(RESAMPLES, len(members)))
+    return np.array([statistic(np.concatenate([members[i] for i in draw])) for draw in draws])

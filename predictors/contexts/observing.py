@@ -1,6 +1,5 @@
 """Observing: which windows tell most about a question, and what calls take in them."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,28 +15,28 @@ from ..configurations import Configuration, own_block_size, round_up
 from .windows import Window, window_of
 
 MOST_WINDOWS, LEAST_WINDOWS, MOST_IN_ALL = 12, 4, 96  # of a variant; of all variants of a question
-SHARE = 4  # one in so many steps of an algorithm is timed at most
+MOST_RUNS = 2  # of whole algorithms, that a variant's windows are as long as, with what is made before them
 REPETITIONS = 5
 LEAST_SAMPLES = 3
-RUNS_PER_SAMPLE = 2  # the step before a window's is about as long
 GOLDEN = 0.618  # places of windows in their algorithms are in the largest gap between those before
 KEPT_AS = "in the algorithm"
 
 
 def windows_for(configurations: Sequence[Configuration], dtype: str, most: int = MOST_WINDOWS) -> list[Window]:
-    """Windows of a variant that stand for configurations of it; none if it is not a single loop.
+    """Windows of a variant that stand for configurations of it; none if it makes a single step.
 
     Sizes and block sizes are rounded, so that questions share windows; of these, the ones farthest from
-    each other are taken, at places all over the algorithm; of an algorithm a quarter of its steps at most.
+    each other are taken, at places all over the algorithm. All together are at most half as long as all of
+    the algorithms, and as `MOST_RUNS`; but for the first.
     """
     rounded = {_numbers(own): own for own in (_rounded(own, dtype) for own in configurations)}
+    limit, spent = min(len(rounded) / 2, MOST_RUNS), 0.0
     found: dict[Name, Window] = {}
-    taken: Counter[tuple[int, ...]] = Counter()
     for number, configuration in enumerate(_spread(list(rounded.values()), most)):
-        window, numbers = window_of(configuration, dtype, (0.5 + number * GOLDEN) % 1.0), _numbers(configuration)
-        if window is not None and taken[numbers] < max(1, window.steps // SHARE) and name_of(window) not in found:
+        window = window_of(configuration, dtype, (0.5 + number * GOLDEN) % 1.0)
+        if window and name_of(window) not in found and (not found or spent + window.share <= limit):
             found[name_of(window)] = window
-            taken[numbers] += 1
+            spent += window.share
     return list(found.values())
 
 
@@ -139,7 +138,8 @@ class Observer:
 def _timed(window: Window, samples: Sequence[Sample]) -> Timed:
     times = np.array([sample.times for sample in samples])
     medians = tuple(float(median) for median in np.median(times, axis=0))
-    return Timed(window, medians, RUNS_PER_SAMPLE * sum(sample.seconds for sample in samples))
+    made, timed = (max(sum(float(call.flops) for call in own), 1.0) for own in (window.before, window.calls))
+    return Timed(window, medians, (1 + made / timed) * sum(sample.seconds for sample in samples))
 
 
 def _numbers(configuration: Configuration) -> tuple[int, ...]:

@@ -1,7 +1,9 @@
 """Windows: a step of an algorithm's loop, timed call by call after the step before it.
 
 So its calls find in the caches what the algorithm leaves there (algorithm-aware timings, section 20.2 of
-the dissertation), for the cost of two steps, and of restoring what they overwrite.
+the dissertation), for the cost of two steps, and of restoring what they overwrite. Of an algorithm that is
+no single loop (loops in loops, a recursion) it is a run of as many calls as it makes per block of its
+largest size, after as many others.
 """
 
 from collections.abc import Iterator
@@ -16,6 +18,10 @@ from blascast.sampler.program import Run
 
 from ..caching.accesses import is_single_loop
 from ..configurations import Configuration, described, traced
+from ..prediction import FloatArray
+from .pivots import begin_with_pivots
+
+MOST_CALLS = 1000  # of an algorithm that is no single loop: they are listed one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,15 +31,17 @@ class Window:
     Parameters
     ----------
     configuration : Configuration
-    step, steps : int
-        Which one, from 0, of how many.
+    step : int
+        Which one, from 0; the number of its first call, where there is no single loop.
+    share : float
+        Of the algorithm's flops, those that are made for it.
     before, calls : tuple of Call
         Those of the step before, and those that are timed; in order.
     """
 
     configuration: Configuration
     step: int
-    steps: int
+    share: float
     before: tuple[Call, ...]
     calls: tuple[Call, ...]
 
@@ -45,7 +53,7 @@ class Window:
 
 
 def window_of(configuration: Configuration, dtype: str, place: float) -> Window | None:
-    """The step of an algorithm at which so much of its operations is done; None if it has no single loop, or one step.
+    """The step of an algorithm at which so much of its flops is done; None if it has one step, or too many calls.
 
     Parameters
     ----------
@@ -55,30 +63,54 @@ def window_of(configuration: Configuration, dtype: str, place: float) -> Window 
         0 is the beginning, 1 the end.
     """
     sequence = traced([configuration], dtype)
-    owner = sequence.calls[0].call.owner if sequence.calls else None
-    if owner is None or len(owner) == 1 or not is_single_loop(sequence):
+    if is_single_loop(sequence):
+        return _step_of_loop(configuration, sequence, place)
+    if sum(int(own.times.sum()) for own in sequence.calls) > MOST_CALLS:
         return None
-    count = len(owner)
-    flops = sum(np.bincount(own.entries, own.flops * own.times, minlength=count) for own in sequence.calls)
-    done = np.cumsum(flops)
-    return _window(configuration, sequence, dtype, int(np.searchsorted(done, place * done[-1])), count)
+    return _run_of_calls(configuration, dtype, place)
 
 
-def _window(configuration: Configuration, sequence: Sequence, dtype: str, step: int, steps: int) -> Window:
-    label = f" of {configuration.variant.operation}, {described(configuration.sizes)}"
-    operation = find_operation(configuration.variant.operation)
-    homes = dict(
-        zip(
-            (operand.name for operand in operation.operands),
-            operands_of(operation, configuration.sizes, configuration.b or 1, label),
-            strict=True,
-        )
-    )
+def _step_of_loop(configuration: Configuration, sequence: Sequence, place: float) -> Window | None:
+    owner = sequence.calls[0].call.owner
+    assert owner is not None
+    if len(owner) == 1:
+        return None
+    done = np.cumsum(sum(np.bincount(o.entries, o.flops * o.times, minlength=len(owner)) for o in sequence.calls))
+    step = int(np.searchsorted(done, place * done[-1]))
+    operands = find_operation(configuration.variant.operation).operands
+    homes = dict(zip((own.name for own in operands), _operands(configuration), strict=True))
     before, calls = (
         tuple(call for own in sequence.calls for call in _calls_of_step(own, number, homes))
         for number in (step - 1, step)
     )
-    return Window(configuration, step, steps, before, calls)
+    return Window(configuration, step, _share(done, max(step - 1, 0), step + 1), before, calls)
+
+
+def _run_of_calls(configuration: Configuration, dtype: str, place: float) -> Window | None:
+    b = configuration.b or 1
+    calls = list(configuration.variant.calls(_operands(configuration), b, dtype))
+    calls = [call for call in calls if min(call.sizes.values()) > 0]
+    blocks = -(-max(configuration.sizes.values()) // (b[0] if isinstance(b, tuple) else b))
+    count = -(-len(calls) // blocks)
+    if 2 * count > len(calls):
+        return None
+    done = np.cumsum([float(call.flops) for call in calls])
+    first = min(int(np.searchsorted(done, place * done[-1])), len(calls) - count)
+    begin = begin_with_pivots(calls, max(first - count, 0), first + count)
+    share = _share(done, begin, first + count)
+    return Window(configuration, first, share, tuple(calls[begin:first]), tuple(calls[first : first + count]))
+
+
+def _share(done: FloatArray, first: int, end: int) -> float:
+    """Of what is done up to each place, what is done between two of them."""
+    return float((done[end - 1] - (done[first - 1] if first else 0.0)) / done[-1])
+
+
+def _operands(configuration: Configuration) -> tuple[View, ...]:
+    """The operands of all variants for a problem have memory in common."""
+    operation = find_operation(configuration.variant.operation)
+    label = f" of {operation.name}, {described(configuration.sizes)}"
+    return operands_of(operation, configuration.sizes, configuration.b or 1, label)
 
 
 def _calls_of_step(statement: CallArray, step: int, homes: dict[str, View]) -> Iterator[Call]:

@@ -8,7 +8,7 @@ import numpy as np
 from blascast.models.generation.keeping import measure_and_keep
 from blascast.models.kept.store import Name, Store
 from blascast.models.piecewise import ModelKey
-from blascast.models.summary import LEAST_SECONDS, summarize
+from blascast.models.summary import LEAST_SECONDS, MEDIAN, standard_error, summarize
 from blascast.sampler.batch.repetitions import Repetitions
 from blascast.sampler.batch.sample import Batch, State
 from blascast.sampler.job import Job
@@ -102,10 +102,9 @@ class Measurer:
 
 
 def timing_of(seconds: "np.typing.NDArray[np.float64]") -> Timing:
-    """From samples; the error of the median is that of normal scatter, by the quartiles."""
+    """From samples."""
     seconds = np.maximum(seconds, LEAST_SECONDS)
-    low, high = np.quantile(seconds, [0.25, 0.75])
-    return Timing(Times.of(summarize(seconds)), float(1.2533 * (high - low) / 1.349 / np.sqrt(len(seconds))))
+    return Timing(Times.of(summarize(seconds)), standard_error(seconds, MEDIAN))
 
 
 def _job(benchmark: Benchmark) -> Job:

@@ -8,7 +8,7 @@ triangular   trti2 trtri trtrs trcon trsyl trsyl3
 lu           getf2 getrf2 getrf laswp getrs gesv
 qr           geqr2 geqrf geqrt2 geqrt larft larfb orgqr ormqr
 reduction    sytd2 sytrd latrd gebd2 gebrd labrd gehd2 gehrd
-auxiliary    lacpy laset lange
+auxiliary    lacpy laset lacgv lange
 loops        subt shift getf2np zero transpose: loops of our own, compiled with the engine
 
 A kernel's flops are the minimal count of its real algorithm in the case that computes most: general

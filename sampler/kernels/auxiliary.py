@@ -1,7 +1,7 @@
-"""LAPACK: copies, constants and norms of matrices."""
+"""LAPACK: copies, constants and norms of matrices; conjugates of vectors."""
 
 from ..kernel import Flag, Kernel, Work
-from .arguments import ALPHA, BETA, M, N, matrix, number
+from .arguments import ALPHA, BETA, M, N, matrix, number, vector
 
 _PART = Flag("uplo", "ALU")
 _STEPS = "min(m, n)"
@@ -24,6 +24,9 @@ LASET = Kernel(
     flops="0",
     words=_ENTRIES,
 )
+
+# x := conjugate of x
+LACGV = Kernel("lacgv", types="cz", arguments=(N, *vector("x", "inout", "n")), flops="0", words="2 * n")
 
 # the largest entry (M), sum of a column (1) or of a row (I), in magnitude, or the Frobenius norm (F) of A
 LANGE = Kernel(

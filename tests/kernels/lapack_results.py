@@ -290,6 +290,11 @@ def laset(c, x, y):
     yield y.A, part(c.uplo, constant, x.A)
 
 
+@result("lacgv")
+def lacgv(c, x, y):
+    yield y.x, x.x.conj()
+
+
 @result("lange")
 def lange(c, x, y):
     norms = {"M": np.max, "1": lambda a: np.linalg.norm(a, 1), "I": lambda a: np.linalg.norm(a, np.inf)}
