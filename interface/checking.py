@@ -22,6 +22,7 @@ from blascast.sampler.setup import Setup, SetupRequest
 from .effort import Spent, Tally
 from .report import Column, Report, counted, effort_sentences, percent, setup_json
 from .session import Session, SessionOptions
+from .stored.selection import named
 
 POINTS = 20
 
@@ -105,7 +106,10 @@ class VerifyReport(Report):
 
     def cells(self) -> list[list[str]]:
         """The printed rows."""
-        return [_cells(row) for row in self.rows]
+        return [[self._name(row), *_cells(row)] for row in self.rows]
+
+    def _name(self, row: CheckedRow) -> str:
+        return named(self.setup, row.check.model.key)
 
     @property
     def remarks(self) -> list[str]:
@@ -117,11 +121,11 @@ class VerifyReport(Report):
             "stated: the model's own standard error; within: points no further off than 2 standard errors of model and "
             "measurement; one rate: error of flops over one rate, fitted to these points.",
             *(
-                f"{row.check.model.key} was not made here: {row.check.model.origin}."
+                f"{self._name(row)} was not made here: {row.check.model.origin}."
                 for row in self.rows
                 if row.check.model.origin
             ),
-            *(f"{row.check.model.key} is stale: {'; '.join(row.stale)}." for row in self.rows if row.stale),
+            *(f"{self._name(row)} is stale: {'; '.join(row.stale)}." for row in self.rows if row.stale),
             *self._other_states(),
             *self._outdated(),
             *effort_sentences(self.tally, self.spent),
@@ -161,7 +165,7 @@ class VerifyReport(Report):
 def _cells(row: CheckedRow) -> list[str]:
     check, errors = row.check, row.check.errors
     return [
-        *(str(check.model.key), str(check.model.key.ld), str(len(errors))),
+        *(str(check.model.key.ld), str(len(errors))),
         *(percent(_median(errors)), percent(_p90(errors)), f"{100 * np.median(errors):+.1f}"),
         *(percent(check.stated), percent(check.noise), percent(check.coverage, 0)),
         percent(_median(check.one_rate_errors)),

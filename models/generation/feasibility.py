@@ -3,7 +3,7 @@
 import numpy as np
 
 from blascast.sampler.errors import UsageError
-from blascast.sampler.job import buffers_of, warm_job
+from blascast.sampler.job import buffers_of, job_of
 
 from ..fitting.basis import degrees, monomials
 from ..parameters import PRESETS, Parameters
@@ -103,7 +103,7 @@ def check_operands(need: Need, item_bytes: int, available_bytes: float, ld: int 
     case, ld = need.case, ld or need.key.ld
     for domain in need.domains:
         point = _largest(case, domain)
-        buffers = buffers_of([warm_job(case.call(point, ld))], 0)
+        buffers = buffers_of([job_of(case.call(point, ld), need.precondition)], 0)
         needed = 2 * item_bytes * sum(buffer.elements for buffer in buffers)
         if needed > available_bytes:
             sizes = ", ".join(f"{n} = {size}" for n, size in zip(case.kernel.sizes, point, strict=True))
