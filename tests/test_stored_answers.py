@@ -254,8 +254,8 @@ def test_good_models_are_good(capsys: pytest.CaptureFixture[str]) -> None:
         assert not (row.check.points % 8).any()
     assert report.tally.accepted >= 2 * 2 * 20 * FAST.least_repetitions
     out = out_of(capsys, "models", "verify", "trsm", "RUTN", "1", "--points", "10", "--any-size", *SIMULATED)
-    (line,) = [line for line in out.splitlines() if line.startswith(" trsm")]
-    assert line.split()[:5] == ["trsm", "RUTN", "1", "520", "10"]
+    (line,) = [line for line in out.splitlines() if line.startswith(" dtrsm")]
+    assert line.split()[:5] == ["dtrsm", "RUTN", "1", "520", "10"]
     assert line.endswith("good")
     for word in (
         "error [%]",
