@@ -306,7 +306,7 @@ class Study:
         self.sequences = {name: [traced(own, "d") for own in variants] for name, variants in asked.items()}
         self.models = {name: dict(session.provide(needs_of(own), judge)) for name, own in self.sequences.items()}
         every = {key: model for own in self.models.values() for key, model in own.items()}
-        self.state = common_state(every.values())
+        self.state = common_state(model.state for model in every.values())
         self.costs["warm"] = sum(model.seconds for model in every.values())
         cold = {
             name: session.provide([replace(need, precondition=Cold()) for need in needs_of(own)], judge)

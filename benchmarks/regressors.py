@@ -13,7 +13,8 @@ import numpy as np
 
 from blascast.models.fitting.basis import Exponents, design_matrix, monomials, of_total_degree, raised_singly
 from blascast.models.fitting.fit import fit
-from blascast.models.fitting.partition import Observed, Part, fitted_part, partition
+from blascast.models.fitting.part import Observed, Part, fitted_part
+from blascast.models.fitting.partition import partition
 from blascast.models.generation.generator import Observation, Point
 from blascast.models.generation.halving import halves
 from blascast.models.generation.need import Need

@@ -11,7 +11,7 @@ import numpy as np
 from regressors import DEFAULT, Training, process_of
 
 from blascast.models.fitting.basis import degrees, raised_singly
-from blascast.models.fitting.partition import Part
+from blascast.models.fitting.part import Part
 from blascast.models.generation.generator import CALLS_PER_SAMPLE, Observation, Point, observe
 from blascast.models.generation.need import Need
 from blascast.models.generation.refinement import GROWTH, farthest

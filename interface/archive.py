@@ -73,6 +73,11 @@ class Archive(Source):
         missing = [kernel.name for kernel in kernels_of(variant, self.setup.dtype) if kernel.name not in kept]
         return f"there are no models of {', '.join(missing)}" if missing else ""
 
+    @property
+    def remedy(self) -> str:
+        """What to do where there are no models."""
+        return "Name another variant, or build the models on that machine (blascast models build) and import them."
+
     def check_sizes(self, operation: Operation, problems: Sequence[Problem]) -> None:
         """Refuses sizes beyond what is ever computed on one machine."""
         largest = max(size for problem in problems for size in problem.values())

@@ -22,6 +22,7 @@ from blascast.sampler.setup import Setup, SetupRequest
 from .effort import Spent, Tally
 from .report import Column, Report, counted, effort_sentences, percent, setup_json
 from .session import Session, SessionOptions
+from .source import common_state
 from .stored.selection import named
 
 POINTS = 20
@@ -265,5 +266,4 @@ def _checked(
         )
         for each in checks
     ]
-    states = {batch.state for batch in batches}
-    return tuple(rows), states.pop() if len(states) == 1 else "mixed"
+    return tuple(rows), common_state(batch.state for batch in batches)

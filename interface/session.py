@@ -131,6 +131,11 @@ class Session(Source):
         missing = self.sampler.backend.lacks(kernels_of(variant, self.setup.dtype))
         return f"{self.setup.library.name} has no {', '.join(missing)}" if missing else ""
 
+    @property
+    def remedy(self) -> str:
+        """What to do where a library lacks a routine."""
+        return "Name another library, or a LAPACK with it (LAPACK+BLAS), or another variant."
+
     def check_sizes(self, operation: Operation, problems: Sequence[Problem]) -> None:
         """Refuses sizes whose operands would not fit into memory."""
         largest = max(problems, key=lambda problem: sum(problem.values()))

@@ -77,6 +77,11 @@ class Source(ABC):
     def lacking(self, variant: Variant) -> str:
         """What is missing to tell the time of a variant, such as ``"OpenBLAS has no dpotf2"``; "" if nothing."""
 
+    @property
+    @abstractmethod
+    def remedy(self) -> str:
+        """A sentence: what to do where something is lacking."""
+
     @abstractmethod
     def check_sizes(self, operation: Operation, problems: Many[Problem]) -> None:
         """Refuses sizes that are too large.
@@ -137,14 +142,15 @@ class Source(ABC):
         levels = levels_of(self.setup.machine) if self.context == "cache" else ()
         cold_needs = [replace(need, precondition=Cold()) for need in needs]
         models = self.provide(cold_needs if self.context == "cold" else needs, judge)
-        state, origin = common_state(models.values()), self.origin
+        state, origin = common_state(model.state for model in models.values()), self.origin
         warm = by_models(models, origin.how)
         told: list[Estimate | None] = [warm] * len(sequences)
         if self.context == "algorithm":
             told = self.corrected(asked, sequences, models, state)
         elif self.context == "cache":
             further = self.provide(cold_needs, within(self.parameters.answer_bound))
-            state, self.origin = common_state([*models.values(), *further.values()]), origin
+            state = common_state(model.state for own in (models, further) for model in own.values())
+            self.origin = origin
             cold = by_models(further, origin.how)
             told = [between(own, warm, cold, self.setup.item_bytes, levels) for own in sequences]
         self.used_context = self.context if any(told) else "warm"
@@ -174,7 +180,7 @@ class Source(ABC):
         """
 
 
-def common_state(models: Iterable[Model]) -> State:
-    """The state of the core that all models are of, or that they are of several."""
-    states = {model.state for model in models}
-    return states.pop() if len(states) == 1 else "mixed"
+def common_state(states: Iterable[State]) -> State:
+    """The state of the core that all have in common, or that there are several."""
+    found = set(states)
+    return found.pop() if len(found) == 1 else "mixed"

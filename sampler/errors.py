@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_MOST_LISTED = 24
+_MOST_LISTED, _FEW = 24, 6
 
 
 class BlascastError(Exception):
@@ -26,5 +26,6 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UsageError:
     """The error for a name that is not in a registry, with the names that are (the closest, if they are many)."""
     names = [str(item) for item in known]
     if len(names) > _MOST_LISTED:
-        names = [*get_close_matches(str(name), names, cutoff=0.5), f"... ({len(names)} in all)"]
+        close = get_close_matches(str(name), names, cutoff=0.5) or names[:_FEW]
+        names = [*close, f"... ({len(names)} in all)"]
     return UsageError(f"unknown {kind} {str(name)!r}; known: {', '.join(names)}")

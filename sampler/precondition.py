@@ -70,6 +70,11 @@ class Mixed:
 
     cold: tuple[str | Part, ...]
 
+    def __post_init__(self) -> None:
+        names = [own.operand if isinstance(own, Part) else own for own in self.cold]
+        if len(set(names)) < len(names):
+            raise UsageError(f"each operand is named once where some are cold, got {self}")
+
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.cold))} cold"
 

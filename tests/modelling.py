@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from blascast.models.fitting.basis import Exponents, design_matrix, monomials
-from blascast.models.fitting.partition import Observed, Part
+from blascast.models.fitting.part import Observed, Part
 from blascast.models.generation.generator import Generator, Observation, Point
 from blascast.models.piecewise import Piece
 from blascast.models.sampling import Case

@@ -214,6 +214,8 @@ def test_a_simpler_way_is_as_good_only_if_its_errors_are_as_small() -> None:
     alike = few.points.assign(**{"power law": few.points["corrected models"]})
     (said,) = verdicts(alike)
     assert said.startswith("cholesky: power law is as good as the corrected models (")
+    worse = few.points.assign(**{"corrected models": 1.5 * few.points["models"]})
+    assert "is better than the corrected models (" in verdicts(worse)[0]
     two = pd.concat([alike, alike.assign(setup="another")])
     assert [sentence.split(":")[0] for sentence in verdicts(two)] == [
         "cholesky (simulated, 1 thread)",

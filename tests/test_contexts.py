@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import blascast
-from blascast.algorithms import CallArray, find_operation, find_variant, scalar_calls, trace
+from blascast.algorithms import OPERATIONS, CallArray, find_operation, find_variant, scalar_calls, trace
 from blascast.cli import run
 from blascast.models.kept.store import Store
 from blascast.models.summary import MEDIAN
+from blascast.predictors.caching.accesses import is_single_loop
 from blascast.predictors.caching.mixing import levels_of
 from blascast.predictors.configurations import Configuration
 from blascast.predictors.contexts import CONTEXTS
@@ -39,25 +40,27 @@ def text(call: Call) -> str:
 # --- windows
 
 
-@pytest.mark.parametrize(
-    ("operation", "name"),
-    [("cholesky", 1), ("cholesky", 3), ("trinv", 5), ("lauum", 1), ("lu", 5), ("qr", 1), ("sygst", 1), ("sygst", 4)],
-)
-def test_all_windows_together_are_the_algorithm(operation: str, name: int) -> None:
+LOOPS = [
+    (operation, name)
+    for operation, about in OPERATIONS.items()
+    for name, variant in about.variants.items()
+    if is_single_loop(trace(variant, dict.fromkeys(about.sizes, 100), 24))
+]
+
+
+@pytest.mark.parametrize("dtype", "dz")
+@pytest.mark.parametrize(("operation", "name"), LOOPS)
+def test_windows_are_steps_of_the_algorithm_in_its_order(operation: str, name: str, dtype: str) -> None:
+    """Each is a run of the calls that the algorithm makes one by one, and the step before it precedes it there."""
     asked = configuration(operation, name, 100, 24)
     label = f" of {operation}, " + ", ".join(f"{size} = 100" for size in asked.sizes)
-    calls = scalar_calls(asked.variant, asked.sizes, 24, "d", label)
-    windows = {}
-    for place in np.linspace(0, 1, 200):
-        window = window_of(asked, "d", float(place))
-        assert window is not None
-        windows[window.step] = window
-    found = [call for step in sorted(windows) for call in windows[step].calls]
-    assert set(map(text, found)) <= set(map(text, calls))
-    middle = windows[2]
-    assert [text(call) for call in middle.before] == [text(call) for call in windows[1].calls]
-    first = list(map(text, calls)).index(text(middle.calls[0]))
-    assert list(map(text, calls))[first : first + len(middle.calls)] == list(map(text, middle.calls))
+    calls = list(map(text, scalar_calls(asked.variant, asked.sizes, 24, dtype, label)))
+    windows = {w.step: w for place in np.linspace(0, 1, 40) if (w := window_of(asked, dtype, float(place)))}
+    assert len(windows) >= 2
+    for window in windows.values():
+        before, own = (list(map(text, part)) for part in (window.before, window.calls))
+        first = calls.index(own[0])
+        assert calls[first - len(before) : first + len(own)] == [*before, *own]
 
 
 def test_a_window_restores_what_its_steps_overwrite_and_times_the_second_one() -> None:

@@ -308,8 +308,8 @@ def test_a_piece_behind_others_is_never_found() -> None:
 
 def test_sizes_outside_are_refused_with_the_ways_out() -> None:
     wanted = (
-        "the sizes 16 x 72 lie outside the model of trsm LLNN 1, which has 2 pieces within 8..200 x 8..64; "
-        "generate a model of them, or evaluate with outside='clamp' or outside='extrapolate'"
+        "the sizes 16 x 72 lie outside the model of trsm LLNN 1, which covers 8..200 x 8..64; build a "
+        "model of them, or say what stands for them: outside (--outside) clamp or extrapolate"
     )
     with pytest.raises(UsageError, match=f"^{re.escape(wanted)}$"):
         small_model().evaluate([16, 72])

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from modelling import LINE, PARABOLA, POTF2, TRSM, assert_covered, bases_of, observed, polynomial, rough
 
 from blascast.models.fitting.basis import Exponents
-from blascast.models.fitting.partition import FARTHEST_REACH, Cut, Observed, Part, fitted_part, partition
+from blascast.models.fitting.part import FARTHEST_REACH, Observed, Part, fitted_part
+from blascast.models.fitting.partition import Cut, partition
 from blascast.models.sizes.domain import STEP, Domain
 from blascast.models.sizes.grid import grid_points
 from blascast.models.sizes.lattice import Lattice
@@ -99,10 +100,10 @@ def test_several_cuts() -> None:
 
 @pytest.mark.parametrize("noise", [0.002, 0.02, 0.1])
 def test_what_scatter_explains_is_not_cut(noise: float) -> None:
-    """But by rare chance."""
-    points = grid_points(DOMAIN, [40], "geometric")
-    found = [partition(DOMAIN, observed(points, polynomial(LINE), noise, seed), [LINE], WIDTH) for seed in range(40)]
-    assert sum(len(parts) > 1 for parts, _ in found) <= 7
+    """But by rare chance: one in twenty, about."""
+    points, seeds = grid_points(DOMAIN, [40], "geometric"), range(200)
+    found = [partition(DOMAIN, observed(points, polynomial(LINE), noise, seed), [LINE], WIDTH) for seed in seeds]
+    assert sum(len(parts) > 1 for parts, _ in found) <= 0.1 * len(seeds)
 
 
 def test_what_scatter_does_not_explain_is_cut() -> None:

@@ -37,11 +37,8 @@ def test_other_words_name_none(text: str) -> None:
     try:
         precondition_of(text)
     except UsageError as error:
-        assert (
-            "a precondition is warm, cold by flush" in str(error)
-            or "at least 1 byte" in str(error)
-            or "1% to 100%" in str(error)
-        )
+        rules = ("a precondition is warm, cold by flush", "at least 1 byte", "1% to 100%", "is named once")
+        assert any(rule in str(error) for rule in rules)
 
 
 def test_parts_of_operands() -> None:
@@ -51,6 +48,9 @@ def test_parts_of_operands() -> None:
     assert (part.buffer, part.row, part.column, part.rows, part.columns) == ("B", 0, 0, 64, 20)
     vector = View("x", 3, 2, 10, 1, 20)
     assert str(Part("x", 25).view(vector)) == str(View("x", 3, 2, 3, 1, 20))
+    for twice in ("A, 25% of A cold", "B, B cold"):
+        with pytest.raises(UsageError, match="each operand is named once where some are cold"):
+            precondition_of(twice)
     with pytest.raises(UsageError, match="a part of an operand must be 1% to 100%, got 0% of A"):
         precondition_of("0% of A cold")
 

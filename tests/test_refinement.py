@@ -24,7 +24,7 @@ from modelling import (
     trsm_seconds,
 )
 
-from blascast.models.fitting.partition import Part
+from blascast.models.fitting.part import Part
 from blascast.models.generation.generator import Observation, Point, pieces_of
 from blascast.models.generation.refinement import Refinement
 from blascast.models.parameters import Parameters

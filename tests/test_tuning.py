@@ -159,6 +159,8 @@ def test_what_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[s
     path = tmp_path / "table.txt"
     assert run(["export", "blocksizes", "lu", "--n", "100", "--library", "simulated", "--output", str(path)]) == 2
     assert "are written as csv, json, c, got" in capsys.readouterr().err
+    assert run(["export", "blocksizes", "lu", "--n", "100", "--library", "simulated", "--format", "c", "--json"]) == 2
+    assert "--json does not fit --format c; leave one of them out" in capsys.readouterr().err
 
 
 def reference_lapack() -> str:
@@ -234,10 +236,28 @@ def test_block_sizes_that_do_not_win_are_left_to_lapack(monkeypatch: pytest.Monk
     won = [step for step in shown.routines[0].steps if step.b != OWN]
     assert all(step.measured == pytest.approx(step.gain, abs=0.03) for step in won)
     assert "measured [%]" in str(shown)
-    assert "LAPACK's own is kept" in " ".join(str(shown).split())
-    monkeypatch.setattr("blascast.answers.tuning._measured", lambda _, own, *__: dict.fromkeys(range(len(own)), 0.0))
-    (kept,) = blascast.export_blocksizes(range(200, 601, 200), ["trinv"], verify=True, library="simulated").routines
-    assert [(step.first, step.last, step.b) for step in kept.steps] == [(200, 600, OWN)]
+    assert shown.to_json()["verified"]
+    assert all(tried["kept"] == (tried["gain"] > tried["noise"]) for tried in shown.to_json()["tried"])
+    monkeypatch.setattr("blascast.answers.tuning._measured", lambda *_: (0.01, 0.02))
+    alike = blascast.export_blocksizes(range(200, 601, 200), ["trinv"], verify=True, library="simulated")
+    assert [(step.first, step.last, step.b) for step in alike.routines[0].steps] == [(200, 600, OWN)]
+    assert "did not win, and are left to LAPACK: trtri at n = " in " ".join(str(alike).split())
+    assert {tried.gain for tried in alike.routines[0].tried} == {0.01}
+
+
+def test_a_block_size_must_win_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = iter([(0.30, 0.02), (0.01, 0.02), (0.30, 0.02), (0.20, 0.02)])
+    monkeypatch.setattr("blascast.answers.tuning._measured", lambda *_: next(measured))
+    monkeypatch.setattr("blascast.answers.tuning.chosen_block_sizes", lambda *_: [32, 32])
+    (found,) = blascast.export_blocksizes([200, 400], ["trinv"], verify=True, library="simulated").routines
+    assert [(tried.n, tried.kept, tried.gain) for tried in found.tried] == [(200, False, 0.01), (400, True, 0.20)]
+    assert [(step.first, step.b, step.measured) for step in found.steps] == [(200, OWN, None), (400, 32, 0.20)]
+
+
+def test_the_largest_block_size_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("blascast.answers.tuning.chosen_block_sizes", lambda curves, _: [256] * len(curves))
+    report = blascast.export_blocksizes([400, 800], ["lu"], library="simulated")
+    assert "getrf: the largest block size that was compared; larger may be better." in report.remarks
 
 
 def test_all_routines_but_geqrf_by_default(capsys: pytest.CaptureFixture[str]) -> None:

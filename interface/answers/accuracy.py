@@ -29,11 +29,11 @@ from blascast.predictors.configurations import (
     several,
 )
 from blascast.predictors.prediction import FloatArray
-from blascast.sampler.batch.sample import State
 from blascast.sampler.errors import UsageError, unknown
 
 from ..opening import setups_of
 from ..session import CommonOptions, Session
+from ..source import common_state
 from .accuracy_report import AGAIN, AccuracyReport, AccuracyRow, ways_to_predict, with_errors
 from .evidence import Evidence
 from .trial import FIRST, SECOND, Trial
@@ -104,8 +104,7 @@ def accuracy(
         with Session(**where, **options) as session:
             asked = [_configurations(session, operation, sizes, blocks, m, named) for operation in chosen]
             parts = list(_parts(session, asked, repetitions, on_points))
-            states: set[State] = {part.attrs["state"] for part in parts}
-            evidence.append(Evidence.of(session, states.pop() if len(states) == 1 else "mixed"))
+            evidence.append(Evidence.of(session, common_state(part.attrs["state"] for part in parts)))
         costs = {part["operation"].iloc[0]: part.attrs["costs"] for part in parts}
         frames.append(pd.concat(parts, ignore_index=True))
         rows += _rows(frames[-1], parts[0]["setup"].iloc[0], costs)

@@ -171,17 +171,19 @@ def ways_to_predict(points: "pd.DataFrame") -> dict[str, tuple[FloatArray, Float
 
 
 def verdicts(points: "pd.DataFrame") -> list[str]:
-    """Where a simpler way is as good as the corrected models: less than half the noise floor worse."""
+    """The simplest way that is as good as the corrected models, or better: up to half the noise floor worse."""
     said = []
     several_setups = points["setup"].nunique() > 1
     for (setup, operation), own in points.groupby(["setup", "operation"], sort=False):
         errors = {way: relative_errors(*pair) for way, pair in ways_to_predict(own).items()}
         medians = {way: float(np.median(np.abs(values))) for way, values in errors.items()}
         for name in RUNGS[:-1]:
-            if compare(errors[name], errors[RUNGS[-1]]).shift < medians[AGAIN] / 2:
+            shift, least = compare(errors[name], errors[RUNGS[-1]]).shift, medians[AGAIN] / 2
+            if shift < least:
+                is_what = "better than" if shift < -least else "as good as"
                 where = f"{operation} ({setup})" if several_setups else operation
                 said.append(
-                    f"{where}: {name} is as good as the corrected models ({percent(medians[name])} against "
+                    f"{where}: {name} is {is_what} the corrected models ({percent(medians[name])} against "
                     f"{percent(medians[RUNGS[-1]])} %, noise floor {percent(medians[AGAIN])} %)."
                 )
                 break

@@ -29,7 +29,7 @@ def asked_configuration(
         raise UsageError(f"{chosen} needs a block size b; choose one, or ask for the best (blascast blocksize)")
     dtype = source.setup.dtype
     if lacking := source.lacking(chosen):
-        raise UsageError(f"{chosen} cannot be predicted, as {lacking}; name another library or variant")
+        raise UsageError(f"{chosen} cannot be predicted, as {lacking}. {source.remedy}")
     source.check_sizes(about, [problem])
     if b is None or not chosen.block_sizes:
         return Configuration(chosen, problem, own_block_size(chosen, problem, dtype))

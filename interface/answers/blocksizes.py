@@ -232,7 +232,7 @@ def compare_block_sizes(
     """
     operation = find_operation(variant.operation)
     if lacking := source.lacking(variant):
-        raise UsageError(f"{variant} cannot be predicted, as {lacking}; name another library or variant")
+        raise UsageError(f"{variant} cannot be predicted, as {lacking}. {source.remedy}")
     source.check_sizes(operation, problems)
     asked = [Configuration(variant, problem, b) for problem in problems for b in _compared(problem, fixed)]
     everything = [*asked, *further]

@@ -6,7 +6,7 @@ from blascast.sampler.kernel import COMPLEX
 from blascast.sampler.setup import Setup
 
 _TEXT = """\
-/* Block sizes for LAPACK, predicted by blascast for
+/* Block sizes for LAPACK, chosen by blascast for
  * {setup}.
  *
  *     cc -O2 -shared -fPIC -o libblocksizes.so FILE.c -ldl

@@ -191,7 +191,7 @@ def profile(
             raise UsageError(f"{configuration.variant} is one call; profile a variant that makes several")
         needs = needs_of([traced([configuration], session.setup.dtype)])
         models = list(session.provide(needs, within(session.parameters.answer_bound)).values())
-        state = common_state(models)
+        state = common_state(model.state for model in models)
         found = measure_profile(
             session.sampler, configuration, models, state, aware=aware, on_progress=session.on_progress
         )

@@ -29,8 +29,6 @@ from ..source import Source
 from .evidence import Evidence
 from .standings import Contender, RankedRow, RankReport, SweepReport
 
-ANOTHER = "Name another library, or a LAPACK with it (LAPACK+BLAS), or another variant."
-
 
 def rank(
     operation: str,
@@ -113,7 +111,7 @@ def _available(source: Source, operation: Operation, named: list[Variant] | None
         else:
             found.append(variant)
     if not found or (missing and named):
-        raise UsageError(f"{missing[0]} {ANOTHER}")
+        raise UsageError(f"{missing[0]} {source.remedy}")
     return found, missing
 
 

@@ -73,12 +73,10 @@ class RankedRow:
         """As in the JSON of a ranking."""
         configuration, setup = self.candidate.configuration, self.contender.evidence.setup
         return {
-            **configuration.sizes,
-            "variant": configuration.variant.name,
+            **configuration.to_json(),
             "name": configuration.variant.title,
             "library": setup.library.name,
             "threads": setup.threads,
-            "b": list(configuration.b) if isinstance(configuration.b, tuple) else configuration.b,
             "time": self.candidate.times.to_json(),
             "error": self.candidate.error,
             "gflops": self.flops_per_second / 1e9,

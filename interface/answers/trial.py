@@ -93,7 +93,7 @@ class Trial:
         """Medians by kernel models, and corrected ones; the state that they are of, and seconds of calls for both."""
         sequences, session = self._sequences(), self._session
         models = session.provide(needs_of(sequences), within(session.parameters.answer_bound))
-        state = common_state(models.values())
+        state = common_state(model.state for model in models.values())
         asked = [[self._configurations[i] for i in group] for group in self._groups()]
         told = session.corrected(asked, sequences, models, state)
         alone = by_models(models)

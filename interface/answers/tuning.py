@@ -1,7 +1,7 @@
 """export blocksizes: block sizes for LAPACK's own algorithms, as a table and as C source that overrides ILAENV."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,6 +10,7 @@ from blascast.algorithms import find_operation, find_variant
 from blascast.models.summary import MEDIAN
 from blascast.predictors.blocksize import Curve
 from blascast.predictors.configurations import (
+    LARGEST_B,
     USUAL_B,
     Configuration,
     check_size,
@@ -24,7 +25,7 @@ from blascast.sampler.errors import UsageError
 
 from ..opening import AnswerOptions, open_source
 from ..report import Column, Report, percent
-from ..source import Source
+from ..source import Source, common_state
 from .blocksizes import compare_block_sizes
 from .evidence import Evidence
 from .ilaenv import override
@@ -43,9 +44,31 @@ OPTIMISTIC = (
     "geqrf: such predictions were too optimistic, and measured block sizes lost (docs/answers.md); see --verify."
 )
 VERIFIED = (
-    "Measured: LAPACK's own block size beside ours, at every size, interleaved. Where ours was not faster by more than "
-    "the noise floor, LAPACK's own is kept."
+    "Measured: LAPACK's own block size twice beside ours, interleaved, at every size of the sweep, and again where "
+    "ours won. It is kept where it was faster both times, by more than LAPACK's own differed from itself and than the "
+    "noise floor; the gain is that of the second time."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A block size that was measured beside LAPACK's own.
+
+    Parameters
+    ----------
+    n, b : int
+    gain : float
+        By how much LAPACK's own takes longer, relative; of the second time, if there was one.
+    noise : float
+        What it had to exceed.
+    kept : bool
+    """
+
+    n: int
+    b: int
+    gain: float
+    noise: float
+    kept: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +87,8 @@ class TunedRoutine:
         Run time against block size, for all sizes.
     own : tuple of float
         Run time with LAPACK's own block size, and crossover, for each.
+    tried : tuple of Tried
+        What was measured; empty if nothing was.
     """
 
     name: str
@@ -72,6 +97,7 @@ class TunedRoutine:
     usual: int
     curves: tuple[Curve, ...]
     own: tuple[float, ...]
+    tried: tuple[Tried, ...] = ()
 
     def gain(self, n: int) -> float:
         """By how much LAPACK's own block size takes longer at a size of the sweep, relative."""
@@ -124,17 +150,31 @@ class TuningReport(Report):
         """Sentences below the table."""
         has_qr = any(routine.operation == "qr" for routine in self.routines)
         return [
-            "Each block size is predicted to be within 1 % of the best over its range; where LAPACK's own is, it is "
-            "kept. A block size of n means unblocked. Other sizes, and other data types, are left to LAPACK.",
+            "Block sizes are predicted to be within 1 % of the best over their range; where LAPACK's own is, it is "
+            "kept. A block size of n means unblocked. A size in between gets the next larger one's; beyond the sweep, "
+            "and for other data types, LAPACK has its own.",
             _errors(self.routines),
             *[VERIFIED] * self.verified,
+            *self._rejected(),
+            *self._largest(),
             *[OPTIMISTIC] * (has_qr and not self.verified),
             *self.evidence.sentences,
         ]
 
+    def _rejected(self) -> list[str]:
+        lost = {own.name: [str(tried.n) for tried in own.tried if not tried.kept] for own in self.routines}
+        said = "; ".join(f"{name} at n = {', '.join(sizes)}" for name, sizes in lost.items() if sizes)
+        return [f"Block sizes that did not win, and are left to LAPACK: {said}."] if said else []
+
+    def _largest(self) -> list[str]:
+        names = [own.name for own in self.routines if any(s.b == LARGEST_B < s.last for s in own.steps)]
+        return [f"{', '.join(names)}: the largest block size that was compared; larger may be better."] if names else []
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
         return {
+            "verified": self.verified,
+            "tried": [{"routine": own.name, **asdict(tried)} for own in self.routines for tried in own.tried],
             "rows": [
                 {
                     "routine": routine.name,
@@ -178,8 +218,8 @@ def export_blocksizes(
         Of cholesky, trinv, lauum, sygst, lu and qr; by default all but qr, for which predictions are
         too optimistic: measured, its block sizes lost.
     verify : bool
-        Whether each block size is measured beside LAPACK's own, interleaved; where it is not faster by more than
-        the noise floor, LAPACK's own is kept.
+        Whether the block size of each size is measured beside LAPACK's own, interleaved, and again if it wins; where
+        it is not faster both times, by more than noise, LAPACK's own is kept.
     **options
         Library, data type, threads and so on: as for `blocksize`.
 
@@ -204,9 +244,8 @@ def export_blocksizes(
     sizes = sorted(check_size("n", size) for size in set(several(n)))
     with open_source(**options) as source:
         tuned = [_tuned(source, name, sizes, verify) for name in chosen]
-        states = {state for _, state in tuned}
-        state: State = states.pop() if len(states) == 1 else "mixed"
-        return TuningReport(tuple(routine for routine, _ in tuned), Evidence.of_replay(source, state), verify)
+        evidence = Evidence.of_replay(source, common_state(state for _, state in tuned))
+        return TuningReport(tuple(routine for routine, _ in tuned), evidence, verify)
 
 
 def _tuned(source: Source, operation: str, sizes: Sequence[int], verify: bool) -> tuple[TunedRoutine, State]:
@@ -217,23 +256,33 @@ def _tuned(source: Source, operation: str, sizes: Sequence[int], verify: bool) -
     found, replay, state = compare_block_sizes(source, variant, problems, own)
     own_seconds = replay.statistics[-len(own) :, MEDIAN].tolist()
     chosen = chosen_block_sizes(found, own_seconds)
-    measured = _measured(source, own, chosen, state) if verify else {}
-    noise = noise_or_assumed(source.noise_floor)
-    kept = [OWN if i in measured and measured[i] <= noise else b for i, b in enumerate(chosen)]
-    steps = steps_of(found, own_seconds, kept, measured)
+    tried = _tried(source, own, chosen, state) if verify else {}
+    kept = [OWN if i in tried and not tried[i].kept else b for i, b in enumerate(chosen)]
+    steps = steps_of(found, own_seconds, kept, {i: one.gain for i, one in tried.items()})
     usual = own[-1].b
     b = usual[0] if isinstance(usual, tuple) else usual or USUAL_B
-    return TunedRoutine(ROUTINES[operation], operation, tuple(steps), b, tuple(found), tuple(own_seconds)), state
+    name, measured = ROUTINES[operation], tuple(tried.values())
+    return TunedRoutine(name, operation, tuple(steps), b, tuple(found), tuple(own_seconds), measured), state
 
 
-def _measured(source: Source, own: Sequence[Configuration], chosen: Sequence[int], state: State) -> dict[int, float]:
-    """By how much LAPACK's own block size takes longer, by the index of the size; runs of one size are interleaved."""
-    gains = {}
+def _tried(source: Source, own: Sequence[Configuration], chosen: Sequence[int], state: State) -> dict[int, Tried]:
+    """What was measured, by the index of the size: all block sizes once, and those again that won."""
+    found = {}
     for index, (usual, b) in enumerate(zip(own, chosen, strict=True)):
         if b != OWN:
-            times = source.verify([usual, replace(usual, b=b)], state).times
-            gains[index] = times[0].median / times[1].median - 1
-    return gains
+            gain, noise = _measured(source, usual, b, state)
+            if gain > noise:
+                gain, noise = _measured(source, usual, b, state)
+            found[index] = Tried(usual.sizes["n"], b, gain, noise, gain > noise)
+    return found
+
+
+def _measured(source: Source, usual: Configuration, b: int, state: State) -> tuple[float, float]:
+    """By how much LAPACK's own block size takes longer, and what that must exceed to count; runs are interleaved."""
+    verified = source.verify([usual, replace(usual, b=b), usual], state)
+    first, ours, again = (times.median for times in verified.times)
+    noise = max(abs(first / again - 1), noise_or_assumed(verified.batch.noise_floor))
+    return (first + again) / 2 / ours - 1, noise
 
 
 def _shown(step: Step) -> str:

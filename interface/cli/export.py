@@ -57,6 +57,8 @@ def blocksizes(
         raise UsageError(f"block sizes are written as {', '.join(FORMATS)}, got {str(output)!r}; see --format")
     if output and form and output.suffix[1:].lower() in {*FORMATS} - {form}:
         raise UsageError(f"--format {form} does not fit the name {str(output)!r}; leave one of them out")
+    if as_json and output is None and kind in ("csv", "c"):
+        raise UsageError(f"--json does not fit --format {kind}; leave one of them out, or write to a file (--output)")
     with progress_bar() as on_progress:
         report = export_blocksizes(n, operations or None, verify=verify, on_progress=on_progress, **options)
     if kind is None or (kind == "json" and output is None):

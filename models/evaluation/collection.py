@@ -146,8 +146,8 @@ class ModelSet:
         others = f" (the first of {len(points)} such calls)" if len(points) > 1 else ""
         whole = Domain(model.tables.locator.lower, model.tables.locator.upper)
         return UsageError(
-            f"the sizes {sizes}{others} lie outside the model of {model.key}, which has {len(model.pieces)} pieces "
-            f"within {whole}; generate a model of them, or evaluate with outside='clamp' or outside='extrapolate'"
+            f"the sizes {sizes}{others} lie outside the model of {model.key}, which covers {whole}; build a "
+            "model of them, or say what stands for them: outside (--outside) clamp or extrapolate"
         )
 
     def _extrapolated(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..fitting.basis import Exponents
 from ..fitting.fit import fit_statistics
-from ..fitting.partition import Part
+from ..fitting.part import Part
 from ..piecewise import Piece
 from ..summary import MEDIAN, FloatArray, standard_error, summarize
 

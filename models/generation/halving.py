@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..fitting.basis import Exponents, degrees
-from ..fitting.partition import Observed, Part, fitted_part
+from ..fitting.part import Observed, Part, fitted_part
 from ..parameters import Parameters
 from ..sizes.domain import Domain
 from ..sizes.grid import grid_points

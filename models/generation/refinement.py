@@ -17,7 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..fitting.basis import Exponents, degrees
-from ..fitting.partition import LEAST_NOISE, SPARE_POINTS, Cut, Observed, Part, partition
+from ..fitting.part import LEAST_NOISE, Observed, Part
+from ..fitting.partition import SPARE_POINTS, Cut, partition
 from ..parameters import Parameters
 from ..sizes.domain import Domain
 from ..sizes.grid import grid_points

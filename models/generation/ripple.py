@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from ..fitting.partition import LEAST_NOISE
+from ..fitting.part import LEAST_NOISE
 from ..piecewise import Model, Ripple
 from ..sizes.domain import STEP
 from ..sizes.places import IntArray, bounding_box, is_wide, random_points

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..fitting.partition import Part
+from ..fitting.part import Part
 from ..piecewise import Model
 from ..summary import MEDIAN, FloatArray
 

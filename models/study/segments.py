@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..fitting.partition import Observed, Part, best_cut, fitted_part
+from ..fitting.part import Observed, Part, fitted_part
+from ..fitting.partition import best_cut
 from ..generation.halving import halves
 from ..sizes.domain import STEP, Domain
 from ..sizes.lattice import EVEN, IntArray

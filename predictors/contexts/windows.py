@@ -6,12 +6,14 @@ no single loop (loops in loops, a recursion) it is a run of as many calls as it 
 largest size, after as many others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
-from blascast.algorithms import CallArray, Sequence, find_operation, operands_of
+from blascast.algorithms import CallArray, find_operation, operands_of
+from blascast.algorithms import Sequence as CallSequence
 from blascast.sampler.call import Call, View
 from blascast.sampler.job import Job, sequence_job
 from blascast.sampler.program import Run
@@ -70,7 +72,7 @@ def window_of(configuration: Configuration, dtype: str, place: float) -> Window 
     return _run_of_calls(configuration, dtype, place)
 
 
-def _step_of_loop(configuration: Configuration, sequence: Sequence, place: float) -> Window | None:
+def _step_of_loop(configuration: Configuration, sequence: CallSequence, place: float) -> Window | None:
     owner = sequence.calls[0].call.owner
     assert owner is not None
     if len(owner) == 1:
@@ -80,7 +82,7 @@ def _step_of_loop(configuration: Configuration, sequence: Sequence, place: float
     operands = find_operation(configuration.variant.operation).operands
     homes = dict(zip((own.name for own in operands), _operands(configuration), strict=True))
     before, calls = (
-        tuple(call for own in sequence.calls for call in _calls_of_step(own, number, homes))
+        tuple(call for own in _in_turns(sequence.calls) for call in _calls_of_step(own, number, homes))
         for number in (step - 1, step)
     )
     return Window(configuration, step, _share(done, max(step - 1, 0), step + 1), before, calls)
@@ -113,8 +115,30 @@ def _operands(configuration: Configuration) -> tuple[View, ...]:
     return operands_of(operation, configuration.sizes, configuration.b or 1, label)
 
 
-def _calls_of_step(statement: CallArray, step: int, homes: dict[str, View]) -> Iterator[Call]:
-    """The calls that a statement makes in a step, on the operands' own memory."""
+def _in_turns(statements: Sequence[CallArray]) -> list[list[CallArray]]:
+    """The statements in order, those together that a loop over rows or columns makes in turns: on the same one."""
+    found: list[list[CallArray]] = []
+    for own in statements:
+        repeated = _repeated(own)
+        if found and any(view is other for view in repeated for other in _repeated(found[-1][-1])):
+            found[-1].append(own)
+        else:
+            found.append([own])
+    return found
+
+
+def _repeated(statement: CallArray) -> list[View]:
+    """The rows and columns that stand for several."""
+    return [view for view in statement.call.views.values() if np.max(view.times, initial=1) > 1]
+
+
+def _calls_of_step(together: Sequence[CallArray], step: int, homes: dict[str, View]) -> Iterator[Call]:
+    """The calls that statements make in a step, in turns, on the operands' own memory."""
+    listed = (_calls_of_statement(own, step, homes) for own in together)
+    return chain.from_iterable(zip(*listed, strict=True))
+
+
+def _calls_of_statement(statement: CallArray, step: int, homes: dict[str, View]) -> Iterator[Call]:
     if step not in statement.entries:
         return
     call = statement.call.entry(step)
