@@ -8,10 +8,9 @@ The block sizes are predicted from models of that pair (and verified, as call se
 exported as C source, compiled and preloaded into a process in which reference LAPACK calls the BLAS. There
 every routine runs with the overriding ILAENV switched off, on, and off again, in shuffled turns. Columns:
 
-own, ours    median run time, milliseconds
-gain         by how much LAPACK's own block size takes longer, per cent
-noise        by how much it takes longer the first time than again, per cent
-predicted    the gain as predicted
+own, ours       median run time, milliseconds; and as predicted
+gain            by how much LAPACK's own block size takes longer, per cent; and as predicted
+noise           by how much it takes longer the first time than again, per cent
 
 The noise floor of a routine is the 95th percentile of |noise| over its sizes.
 """
@@ -61,11 +60,13 @@ def main(lapack, blas, n, operations, predicted):
         child = [sys.executable, __file__, CHILD, asked]
         lines = subprocess.run(child, env={**os.environ, **one, "LD_PRELOAD": preload}, check=True, capture_output=True)
     frame = pd.DataFrame([json.loads(line) for line in lines.stdout.splitlines()])
-    frame["predicted"] = [100 * predicted_gain(report, row.routine, row.n) for row in frame.itertuples()]
+    told = [predicted_at(report, row.routine, row.n) for row in frame.itertuples()]
+    frame["own, predicted"], frame["ours, predicted"] = (1e3 * np.array(told)).T
+    frame["gain, predicted"] = 100 * (frame["own, predicted"] / frame["ours, predicted"] - 1)
     click.echo(frame.to_string(index=False, float_format=lambda value: f"{value:.2f}"))
     for routine, own in frame.groupby("routine", sort=False):
         floor = float(np.percentile(own["noise"].abs(), 95))
-        slower, off = own[own["gain"] < -floor], (own["gain"] - own["predicted"]).abs()
+        slower, off = own[own["gain"] < -floor], (own["gain"] - own["gain, predicted"]).abs()
         click.echo(
             f"{routine}: mean gain {own['gain'].mean():.1f} %, predicted {own['predicted'].mean():.1f} %, "
             f"{off.median():.1f} points apart (median); noise floor {floor:.1f} %; slower than with LAPACK's own, "
@@ -73,9 +74,9 @@ def main(lapack, blas, n, operations, predicted):
         )
 
 
-def predicted_gain(report, routine: str, n: int) -> float:
-    """The predicted gain at a size, relative."""
-    return next(tuned for tuned in report.routines if tuned.name == routine).gain(n)
+def predicted_at(report, routine: str, n: int) -> tuple[float, float]:
+    """The predicted run times at a size, seconds: with LAPACK's own block size, and with ours."""
+    return next(tuned for tuned in report.routines if tuned.name == routine).predicted_at(n)
 
 
 # --- in the process in which the override is preloaded

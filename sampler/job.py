@@ -7,14 +7,13 @@ import numpy as np
 
 from .call import Call, View
 from .nest import Nest
-from .precondition import WARM, Cold, Precondition, prepare
+from .precondition import WARM, Cold, Precondition, prepare, settle
 from .program import (
     Buffer,
     Flush,
     Operation,
     Probe,
     Restore,
-    Run,
     Time,
     buffers_for,
     calls_of,
@@ -84,7 +83,7 @@ class Job:
 
 
 def warm_job(call: Call) -> Job:
-    """A kernel timed warm: called twice on restored operands, the second call is timed."""
+    """A kernel timed warm: called on restored operands until it settles, and then timed."""
     return job_of(call, WARM)
 
 
@@ -104,13 +103,12 @@ def job_of(call: Call, precondition: Precondition) -> Job:
 def _fresh_job(call: Call) -> Job:
     """Each repetition on other copies of the operands, which were flushed after their last use.
 
-    The call before the timed one, on operands of its own, brings the code into the caches.
+    The calls before the timed one, on operands of its own, bring the code into the caches.
     """
     moving = _copies(call)
-    restore = tuple(Restore(view) for view in call.overwritten)
     clear: list[Operation] = [Restore(view) for view in moving.overwritten]
     clear += [Flush(view) for view in moving.views.values()]
-    return Job((*restore, Run(call)), (moving,), tuple(clear), str(Cold("fresh memory")))
+    return Job(settle(call), (moving,), tuple(clear), str(Cold("fresh memory")))
 
 
 def _copies(call: Call) -> Call:

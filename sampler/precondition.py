@@ -1,6 +1,7 @@
 """Preconditions: where a call's operands lie when it begins.
 
-warm       the call was just made: operands and code are in the caches
+warm       the call was just made: operands and code are in the caches; a short call several times, so
+           that the processor predicts its branches as well, whatever was run before
 cold       operands are in no cache; code is. By flushing the cache lines, or in fresh memory, whose
            pages the processor has not touched lately either
 A, B cold  these operands only, the others warm; or a part of one: 25% of A cold
@@ -14,11 +15,19 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from .call import Call, View
 from .errors import UsageError
 from .program import Flush, Operation, Restore, Run, Touch
 
 FOREIGN = "foreign memory"
+
+# After a long call one of less than a microsecond takes up to twice as long, until it was made some ten times
+# (docs/measurements.md).
+SETTLING_WORK = 200_000  # flops and words, in some tens of microseconds
+MOST_SETTLING_CALLS = 16
+
 _FOREIGN_ROWS = 512
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _ITEMS = r"(?:\d{1,3}% of )?\w+(?:, ?(?:\d{1,3}% of )?\w+)*"
@@ -172,7 +181,16 @@ def prepare(call: Call, precondition: Precondition) -> tuple[Operation, ...]:
         If an operand is named that the call has not.
     """
     restore = tuple(Restore(view) for view in call.overwritten)
-    return (*restore, Run(call), *restore, *arrange(call, precondition))
+    return (*settle(call), *restore, *arrange(call, precondition))
+
+
+def settle(call: Call) -> tuple[Operation, ...]:
+    """The operations that make a call until the caches hold its code and the processor predicts its branches."""
+    words = sum(int(np.max(view.rows * view.columns)) for view in call.views.values())
+    work = max(float(np.max(call.flops)) + words, 1.0)
+    times = int(np.clip(np.ceil(SETTLING_WORK / work), 1, MOST_SETTLING_CALLS))
+    once: list[Operation] = [*(Restore(view) for view in call.overwritten), Run(call)]
+    return tuple(once * times)
 
 
 def arrange(call: Call, precondition: Precondition) -> tuple[Operation, ...]:

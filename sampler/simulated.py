@@ -11,7 +11,7 @@ charges for a warm call (`warm_seconds`) has, by kernel:
 - alpha = 0: what is overwritten is streamed, and nothing computed.
 
 Complex flops count four times. A vector that is a row costs a cache line an entry besides. What of
-operands is not in its cache costs its traffic on top; it keeps whole buffers, but for what is flushed.
+operands is not in its cache (`recency`) costs its traffic on top.
 """
 
 import errno
@@ -34,6 +34,7 @@ from .kernel import Kernel, flop_factor
 from .nest import Nest, times
 from .program import Buffer, Operation, Records, lanes_of, unrolled
 from .raw import Shape
+from .recency import Recency
 from .setup import Cache, Library, Machine, Setup
 
 PEAK_FLOPS_PER_SECOND = 40e9
@@ -49,6 +50,7 @@ PAGE_BYTES = 4096
 BRANCH_SECONDS = 3.4e-6
 CLOCK_SECONDS = 2.3e-6
 HALT_SECONDS = 1.3e-6
+CHANGE_SECONDS = 4e-6
 TICKS_PER_SECOND = 1e9
 CPUS = 4
 
@@ -70,7 +72,7 @@ class Disturbances:
     migrations : float
         Probability that a call is moved to another CPU.
     halts : float
-        Probability that the frequency changes about a call: it takes 4 us longer, and a probe shows a halt.
+        Probability that the frequency changes about a timed call: it takes 4 us longer, and a probe shows a halt.
     throttled_after : float
         When the clock frequency falls for good, seconds after the start.
     throttling : float
@@ -136,8 +138,7 @@ class SimulatedBackend:
         self.now = 0.0
         self._disturbances = disturbances
         self._random = np.random.default_rng(seed)
-        self._cached: dict[str, float] = {}
-        self._flushed: dict[str, float] = {}  # bytes of these
+        self._cache = Recency(CACHE_BYTES)
         self._counters = Counters()
         self._last_probe = -np.inf
         self._touched: set[str] = set()
@@ -152,7 +153,7 @@ class SimulatedBackend:
     def allocate(self, buffers: Sequence[Buffer], keep: bool = False) -> None:
         """Forgets what was cached, and the pages, of operands that do not stay."""
         names = {buffer.name for buffer in buffers} if keep else set()
-        self._cached = {name: size for name, size in self._cached.items() if name in names}
+        self._cache.keep(names)
         self._touched &= names
 
     def lacks(self, kernels: Iterable[Kernel]) -> list[str]:
@@ -190,7 +191,7 @@ class SimulatedBackend:
             case program.Run(call):
                 self._pass(self._call_seconds(call))
             case program.Time(call):
-                row = _Row(self.now, seconds=self._call_seconds(call))
+                row = _Row(self.now, seconds=self._call_seconds(call) + self._frequency_change())
                 self._pass(row.seconds)
             case program.Parallel(lanes):
                 self.check(operation)
@@ -203,9 +204,9 @@ class SimulatedBackend:
                 row = self._probe()
                 self._last_probe = self.now
             case program.Restore(view) | program.Touch(view):
-                self._cache(view)
+                self._access(view)
             case program.Flush(view):
-                self._flush(view)
+                self._cache.flush(view)
         return row
 
     def _probe(self) -> "_Row":
@@ -272,11 +273,7 @@ class SimulatedBackend:
 
     def _call_seconds(self, call: Call) -> float:
         disturbances = self._disturbances
-        missing = 0.0
-        for view in call.views.values():
-            known = view.buffer in self._cached
-            missing += min(self._bytes(view), self._flushed.get(view.buffer, 0.0) if known else np.inf)
-            self._cache(view)
+        missing = sum(self._access(view) for view in call.views.values())
         seconds = (self.warm_seconds(call) + missing / MEMORY_BYTES_PER_SECOND) * self._slowness
         seconds *= float(np.exp(disturbances.jitter * self._random.standard_normal()))
         if self._shared:
@@ -284,43 +281,38 @@ class SimulatedBackend:
         if self._random.random() < disturbances.outliers:
             self._switches += 1
             seconds += self._random.uniform(2e-3, 5e-3)
-        if disturbances.halts and self._random.random() < disturbances.halts:
-            self._halt = HALT_SECONDS
-            seconds += 4e-6
         if disturbances.migrations and self._random.random() < disturbances.migrations:
             self._cpu = (self._cpu + 1) % CPUS
         return seconds
 
+    def _frequency_change(self) -> float:
+        """What a change of the frequency adds to a timed call, now and then."""
+        if self._disturbances.halts and self._random.random() < self._disturbances.halts:
+            self._halt = HALT_SECONDS
+            return CHANGE_SECONDS
+        return 0.0
+
     def _nest_seconds(self, nest: Nest) -> float:
-        """All calls of a nest, warm: each time as that of one call, disturbed alike."""
-        steps = list(nest.steps())
-        seconds = sum(times(loops) * self.warm_seconds(step.call) for loops, step in steps)
-        first = steps[0][1].call
-        return float(seconds * self._call_seconds(first) / max(self.warm_seconds(first), CALL_SECONDS))
+        """Each call of a nest as it finds its operands, and again as often as it is repeated."""
+        seconds = 0.0
+        for loops, step in nest.steps():
+            seconds += self._call_seconds(step.call)
+            if (further := times(loops) - 1) > 0:
+                seconds += further * self._call_seconds(step.call)
+        return seconds
 
     @property
     def _slowness(self) -> float:
         """Factor on all times: how low the clock frequency is."""
         return self._disturbances.throttling if self.now >= self._disturbances.throttled_after else 1.0
 
-    def _bytes(self, view: View) -> float:
-        return float(int(view.rows) * int(view.columns) * self.setup.item_bytes)
-
-    def _flush(self, view: View) -> None:
-        """So many bytes of a cached buffer are no longer there."""
-        whole = max(self._cached.get(view.buffer, 0.0), self._bytes(view))
-        self._flushed[view.buffer] = min(self._flushed.get(view.buffer, 0.0) + self._bytes(view), whole)
-
-    def _cache(self, view: View) -> None:
-        """Caches a whole buffer, but for what was flushed and is not in the view; the oldest buffers make room."""
+    def _access(self, view: View) -> float:
+        """The bytes of a view that were not in the cache, and now are; its pages, if it is new."""
+        size = float(int(view.rows) * int(view.columns) * self.setup.item_bytes)
         if view.buffer not in self._touched:
             self._touched.add(view.buffer)
-            self._faults += -int(-self._bytes(view) // PAGE_BYTES)
-        was_cached = self._cached.pop(view.buffer, None) is not None
-        self._flushed[view.buffer] = max(self._flushed.get(view.buffer, 0.0) - self._bytes(view), 0.0) * was_cached
-        self._cached[view.buffer] = self._bytes(view)
-        while sum(self._cached.values()) > CACHE_BYTES and len(self._cached) > 1:
-            del self._cached[next(iter(self._cached))]
+            self._faults += -int(-size // PAGE_BYTES)
+        return self._cache.access(view, size)
 
     def _pass(self, seconds: float) -> None:
         """Lets time pass, and the neighbour come and go."""

@@ -23,6 +23,7 @@ from blascast.sampler.call import Call
 from blascast.sampler.errors import UsageError
 from blascast.sampler.program import Restore, Run
 from blascast.sampler.setup import Cache, Machine
+from blascast.sampler.simulated import CACHE_BYTES
 from blascast.session import Session
 
 SIMULATED = ["--library", "simulated"]
@@ -141,6 +142,10 @@ def test_what_windows_run_is_limited() -> None:
         windows = windows_for(asked, "d")
         assert len(windows) >= 3
         assert sum(window.share for window in windows[1:]) <= MOST_RUNS
+        mixed = windows_for([configuration(operation, name, n, 64) for n in (104, 1000)], "d")
+        cubes = [(window.configuration.sizes["n"] / 1024) ** 3 for window in mixed]
+        spent = sum(window.share * cube for window, cube in zip(mixed[1:], cubes[1:], strict=True))
+        assert spent <= (1 + 0.11**3) / 2
         single = windows_for([configuration(operation, name, 1000, 64)], "d")
         assert len(single) == 1 or sum(window.share for window in single) <= 0.5
 
@@ -202,7 +207,7 @@ def test_calls_that_were_not_observed_are_left() -> None:
 
 
 def test_contexts_on_the_simulated_machine(home: Path) -> None:
-    """Its caches keep whole operands, so that what an algorithm's steps show is warm, and cold is slower."""
+    """Of operands that its cache holds, what an algorithm's steps show is warm; cold is slower."""
     times = {
         context: blascast.predict("cholesky", 3, 500, 64, library="simulated", context=context).candidate.times.median
         for context in CONTEXTS
@@ -212,6 +217,21 @@ def test_contexts_on_the_simulated_machine(home: Path) -> None:
     assert times["algorithm"] == pytest.approx(times["warm"], rel=0.05)
     kept = {model.key.precondition for _, model in Store(home).all_models()}
     assert kept == {"warm", "cold by flush"}
+
+
+def test_beyond_the_cache_contexts_find_what_warm_models_do_not(home: Path) -> None:
+    """Of a matrix that is larger than the simulated cache, an algorithm's calls miss a part."""
+    n, b = 2800, 48
+    assert 8 * n * n > 1.2 * CACHE_BYTES
+    (row,) = blascast.rank("lauum", n, b=b, variants=[3], library="simulated", verify=True, context="warm").rows
+    assert row.measured is not None
+    errors = {}
+    for context in CONTEXTS:
+        predicted = blascast.predict("lauum", 3, n, b, library="simulated", context=context).candidate.times.median
+        errors[context] = predicted / row.measured.median - 1
+    assert errors["warm"] < -0.02
+    assert abs(errors["algorithm"]) < 0.01
+    assert errors["warm"] < errors["cache"] < errors["cold"]
 
 
 def test_what_was_timed_in_an_algorithm_is_kept() -> None:

@@ -19,6 +19,7 @@ from blascast.models.piecewise import ModelKey
 from blascast.sampler.batch.journal import Journal, left_behind
 from blascast.sampler.batch.sample import Sample
 from blascast.sampler.errors import StoreError
+from blascast.sampler.precondition import MOST_SETTLING_CALLS
 from blascast.sampler.raw import Shape
 from blascast.sampler.simulated import SimulatedBackend
 
@@ -45,7 +46,7 @@ with store.journal(sampler.setup, [(ModelKey("tick", "", 8), (n,)) for n in (1, 
 """
 
 
-@pytest.mark.parametrize("calls", [5, 60, 350])
+@pytest.mark.parametrize("calls", [40, 500, 3000])
 def test_kill_9_costs_the_repetition_in_flight(home: Path, toy: Callable[..., str], tmp_path: Path, calls: int) -> None:
     made = tmp_path / "calls"
     made.touch()
@@ -57,8 +58,8 @@ def test_kill_9_costs_the_repetition_in_flight(home: Path, toy: Callable[..., st
         process.send_signal(signal.SIGKILL)
     time.sleep(0.2)  # the worker follows
     recovered = Store(home).recover()
-    # two calls to warm up, then two a repetition; the last may be in flight, and the worker's end takes a moment
-    repetitions = (made.stat().st_size - 2) // 2
+    # as many calls to warm up as a repetition has; the last may be in flight, and the worker's end takes a moment
+    repetitions = made.stat().st_size // (MOST_SETTLING_CALLS + 1) - 1
     assert repetitions - 1 <= recovered <= repetitions
     assert not list((home / "journals").iterdir())
     assert Store(home).recover() == 0

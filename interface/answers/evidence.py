@@ -14,7 +14,7 @@ from ..source import Source
 
 _WORDS: dict[Context, str] = {
     "warm": "warm",
-    "cold": "cold",
+    "cold": "cold: all operands in memory, as no run of an algorithm has them, measured ones included",
     "cache": "between warm and cold, by the cache model",
     "algorithm": "as steps of the algorithms have shown",
 }

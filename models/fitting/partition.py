@@ -134,7 +134,8 @@ def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents], axes
         if not _supports(observed, exponents):
             break
         part = fitted_part(domain, observed, exponents, complete)
-        if _loss(part) < _allowed(best, BASIS_PENALTY, len(exponents) - len(best.exponents)) and part.trusted:
+        earned = _loss(part) < _allowed(best, BASIS_PENALTY, len(exponents) - len(best.exponents))
+        if earned and (part.trusted or not best.trusted):
             best = part
     return best
 

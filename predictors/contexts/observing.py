@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blascast.algorithms import find_operation
 from blascast.models.generation.keeping import measure_and_keep
 from blascast.models.kept.store import Name, Store
 from blascast.models.piecewise import ModelKey
@@ -14,8 +15,9 @@ from blascast.sampler.sampler import OnProgress, Sampler, no_progress
 from ..configurations import Configuration, own_block_size, round_up
 from .windows import Window, window_of
 
-MOST_WINDOWS, LEAST_WINDOWS, MOST_IN_ALL = 12, 4, 96  # of a variant; of all variants of a question
-MOST_RUNS = 2  # of whole algorithms, that a variant's windows are as long as, with what is made before them
+MOST_WINDOWS, LEAST_WINDOWS = 12, 4  # of a variant
+MOST_IN_ALL = 96  # of all variants of a question, unless these are more than have room for the least
+MOST_RUNS = 2  # of the largest problem, that a variant's windows are as long as, with what is made before them
 REPETITIONS = 5
 LEAST_SAMPLES = 3
 GOLDEN = 0.618  # places of windows in their algorithms are in the largest gap between those before
@@ -26,18 +28,25 @@ def windows_for(configurations: Sequence[Configuration], dtype: str, most: int =
     """Windows of a variant that stand for configurations of it; none if it makes a single step.
 
     Sizes and block sizes are rounded, so that questions share windows; of these, the ones farthest from
-    each other are taken, at places all over the algorithm. All together are at most half as long as all of
-    the algorithms, and as `MOST_RUNS`; but for the first.
+    each other are taken, at places all over the algorithm. All together have at most half of the flops of
+    all of the algorithms, and those of `MOST_RUNS`; but for the first.
     """
     rounded = {_numbers(own): own for own in (_rounded(own, dtype) for own in configurations)}
-    limit, spent = min(len(rounded) / 2, MOST_RUNS), 0.0
+    whole = [_flops(own) for own in rounded.values()]
+    left = min(sum(whole) / 2, MOST_RUNS * max(whole))
     found: dict[Name, Window] = {}
     for number, configuration in enumerate(_spread(list(rounded.values()), most)):
         window = window_of(configuration, dtype, (0.5 + number * GOLDEN) % 1.0)
-        if window and name_of(window) not in found and (not found or spent + window.share <= limit):
-            found[name_of(window)] = window
-            spent += window.share
+        if window and name_of(window) not in found:
+            flops = window.share * _flops(configuration)
+            if not found or flops <= left:
+                found[name_of(window)] = window
+                left -= flops
     return list(found.values())
+
+
+def _flops(configuration: Configuration) -> float:
+    return float(find_operation(configuration.variant.operation).flop_count(configuration.sizes))
 
 
 def name_of(window: Window) -> Name:
