@@ -240,6 +240,8 @@ def report(rows: list[dict], times_cheaper: float, times_error: float) -> None:
     print(table.to_string(float_format=lambda value: f"{value:.3g}", na_rep="-"))
     cost = "samples" if times_cheaper > 5 else "seconds"
     for kernel, part in table.groupby(level=0, sort=False):
+        if (kernel, "default") not in part.index:
+            continue
         default, peise = part.loc[(kernel, "default")], part.loc[(kernel, "peise2017")]
         error = max(default["error"], CLOCK) / max(peise["error"], CLOCK)
         cheaper = peise[cost] / default[cost]

@@ -68,7 +68,7 @@ def main(lapack, blas, n, operations, predicted):
         floor = float(np.percentile(own["noise"].abs(), 95))
         slower, off = own[own["gain"] < -floor], (own["gain"] - own["gain, predicted"]).abs()
         click.echo(
-            f"{routine}: mean gain {own['gain'].mean():.1f} %, predicted {own['predicted'].mean():.1f} %, "
+            f"{routine}: mean gain {own['gain'].mean():.1f} %, predicted {own['gain, predicted'].mean():.1f} %, "
             f"{off.median():.1f} points apart (median); noise floor {floor:.1f} %; slower than with LAPACK's own, "
             f"beyond it, at {', '.join(map(str, slower['n'])) or 'no size'}"
         )

@@ -176,7 +176,7 @@ def effort_sentences(tally: Tally, spent: Spent) -> list[str]:
 def noise_sentence(noise_floor: float | None) -> str:
     """The noise floor, or that it is unknown."""
     if noise_floor is None:
-        return f"Noise floor unknown, as samples are few; classes are made as if it were {percent(NOISE_IF_UNKNOWN)} %."
+        return f"Noise floor unknown, as samples are few; taken to be {percent(NOISE_IF_UNKNOWN)} %."
     return f"Noise floor {percent(noise_floor)} %."
 
 

@@ -23,7 +23,7 @@ from .program import Flush, Operation, Restore, Run, Touch
 
 FOREIGN = "foreign memory"
 
-# After a long call one of less than a microsecond takes up to twice as long, until it was made some ten times
+# After a long call one of less than a microsecond takes up to three times as long, until it was made some ten times
 # (docs/measurements.md).
 SETTLING_WORK = 200_000  # flops and words, in some tens of microseconds
 MOST_SETTLING_CALLS = 16

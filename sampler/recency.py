@@ -1,7 +1,8 @@
 """A cache that replaces what was used least recently: what of a view it holds, by how much was used since.
 
 As section 18.3 of the dissertation has it: fully associative, and found part by part. A part counts with
-how much was accessed since its last use, all accesses counted, whether or not of the same bytes.
+how much was accessed since its last use, all accesses counted, whether or not of the same bytes: where some
+are repeated, more is replaced than by a cache that is strict.
 """
 
 from collections import deque
@@ -13,12 +14,16 @@ from .call import View
 Region: TypeAlias = tuple[int, int, int, int]  # of a buffer: top, bottom, left, right; bottom and right are not in it
 
 
+SHORT = 1 / 64  # of the capacity: rows or columns between whose accesses no more was accessed are one use
+
+
 class _Use(NamedTuple):
-    """A region that was accessed, or flushed (then of no size)."""
+    """A region that was accessed from one time to another, evenly, or flushed; times are bytes accessed in all."""
 
     region: Region
-    size: float  # bytes
-    end: float  # bytes that had been accessed in all when it was over
+    begin: float
+    end: float
+    flushed: bool
 
 
 class Recency:
@@ -41,12 +46,12 @@ class Recency:
         entries = _entries(region)
         missing = size * (1 - self._held(view.buffer, region) / entries) if entries else 0.0
         self._accessed += size
-        self._note(view.buffer, _Use(region, size, self._accessed))
+        self._note(view.buffer, _Use(region, self._accessed - size, self._accessed, flushed=False))
         return missing
 
     def flush(self, view: View) -> None:
         """Forgets what is held of a view."""
-        self._note(view.buffer, _Use(_region_of(view), 0.0, self._accessed))
+        self._note(view.buffer, _Use(_region_of(view), self._accessed, self._accessed, flushed=True))
 
     def keep(self, buffers: Container[str]) -> None:
         """Forgets what is held of all other buffers."""
@@ -73,24 +78,31 @@ class Recency:
 
     def _share(self, use: _Use) -> float:
         """Of a use, what was not replaced since: its end is, last."""
+        if use.flushed or use.begin == use.end:
+            return 0.0
         room = self._capacity - (self._accessed - use.end)
-        return min(max(room / use.size, 0.0), 1.0) if use.size else 0.0
+        return min(max(room / (use.end - use.begin), 0.0), 1.0)
 
     def _note(self, buffer: str, own: _Use) -> None:
         """Adds a use, and drops those just before it that it covers, and the oldest, of which nothing is left.
 
-        Rows or columns that are accessed one after the other are one use.
+        Rows or columns that are accessed shortly one after the other are one use.
         """
         uses = self._uses.setdefault(buffer, deque())
         while uses and _common(uses[-1].region, own.region) == uses[-1].region:
             uses.pop()
-        if uses and uses[-1].size and own.size and _follows(own.region, uses[-1].region):
+        if uses and self._continues(own, uses[-1]):
             last = uses.pop()
             region = last.region[0], own.region[1], last.region[2], own.region[3]
-            own = _Use(region, last.size + own.size, own.end)
+            own = _Use(region, last.begin, own.end, flushed=False)
         while uses and uses[0].end <= self._accessed - self._capacity:
             uses.popleft()
         uses.append(own)
+
+    def _continues(self, own: _Use, last: _Use) -> bool:
+        """Whether a use goes on with the next row or column of the last one."""
+        soon = own.begin - last.end <= SHORT * self._capacity
+        return soon and not (own.flushed or last.flushed) and _follows(own.region, last.region)
 
 
 def _region_of(view: View) -> Region:

@@ -16,7 +16,7 @@ from blascast.predictors.caching.mixing import levels_of
 from blascast.predictors.configurations import Configuration
 from blascast.predictors.contexts import CONTEXTS
 from blascast.predictors.contexts.correction import Correction, Observation, corrected, corrections
-from blascast.predictors.contexts.observing import MOST_RUNS, MOST_WINDOWS, Observer, name_of, windows_for
+from blascast.predictors.contexts.observing import MOST_RUNS, MOST_WINDOWS, REPETITIONS, Observer, name_of, windows_for
 from blascast.predictors.contexts.windows import window_of
 from blascast.predictors.replay import Estimated
 from blascast.sampler.call import Call
@@ -146,6 +146,8 @@ def test_what_windows_run_is_limited() -> None:
         cubes = [(window.configuration.sizes["n"] / 1024) ** 3 for window in mixed]
         spent = sum(window.share * cube for window, cube in zip(mixed[1:], cubes[1:], strict=True))
         assert spent <= (1 + 0.11**3) / 2
+        large = windows_for([configuration(operation, name, 16000, b) for b in (500, 1000)], "d")
+        assert sum(window.share for window in large) * REPETITIONS <= 1
         single = windows_for([configuration(operation, name, 1000, 64)], "d")
         assert len(single) == 1 or sum(window.share for window in single) <= 0.5
 

@@ -73,3 +73,12 @@ def test_row_after_row_is_one_use() -> None:
         cache.access(view("A", row, 0, 1, 10), 10.0)
     cache.access(view("B", 0, 0, 10, 6), 60.0)
     assert cache.access(view("A", 0, 0, 1, 10), 10.0) == pytest.approx(10 * 20 / 60)
+
+
+def test_rows_that_much_lies_between_are_apart() -> None:
+    cache = Recency(100.0)
+    cache.access(view("A", 0, 0, 1, 10), 10.0)
+    cache.access(view("B", 0, 0, 10, 50), 500.0)
+    cache.access(view("A", 1, 0, 1, 10), 10.0)
+    assert cache.access(view("A", 0, 0, 1, 10), 10.0) == 10
+    assert cache.access(view("A", 1, 0, 1, 10), 10.0) == 0

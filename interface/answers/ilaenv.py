@@ -14,7 +14,8 @@ _TEXT = """\
  *
  * takes the place of the ILAENV of a shared LAPACK that keeps to its interface (reference LAPACK as distributions
  * build it does, OpenBLAS has potrf, getrf, lauum and trtri of its own). What is not in the tables is asked of the
- * ILAENV that is overridden. Where blascast_blocksizes is set to 0, all is.
+ * ILAENV that is overridden. Where blascast_blocksizes is set to 0, all is. The tables are for square matrices, lower
+ * triangles and ITYPE 1; they are used for all others, too (by the smaller of two sizes).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -107,12 +107,12 @@ def _available(source: Source, operation: Operation, named: list[Variant] | None
     found, missing = [], []
     for variant in named or operation.variants.values():
         if lacking := source.lacking(variant):
-            missing.append(f"Left out: {variant}, as {lacking}.")
+            missing.append(f"{variant}, as {lacking}")
         else:
             found.append(variant)
     if not found or (missing and named):
-        raise UsageError(f"{missing[0]} {source.remedy}")
-    return found, missing
+        raise UsageError(f"nothing is known of {missing[0]}. {source.remedy}")
+    return found, [f"Left out: {what}." for what in missing]
 
 
 def _compete(

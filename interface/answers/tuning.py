@@ -44,9 +44,9 @@ OPTIMISTIC = (
     "geqrf: such predictions were too optimistic, and measured block sizes lost (docs/answers.md); see --verify."
 )
 VERIFIED = (
-    "Measured: LAPACK's own block size twice beside ours, interleaved, at every size of the sweep, and again where "
-    "ours won. It is kept where it was faster both times, by more than LAPACK's own differed from itself and than the "
-    "noise floor; the gain is that of the second time."
+    "Measured: LAPACK's own block size twice beside ours, interleaved, at every size where these differ, and again "
+    "where ours won. It is kept where it was faster both times, by more than LAPACK's own differed from itself and "
+    "than the noise floor; the gain is that of the second time."
 )
 
 

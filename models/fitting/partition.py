@@ -167,7 +167,8 @@ def best_cut(part: Part, bases: Sequence[Exponents], minimum_width: int, axes: A
         return None
     size, halves = best.size, best.parts
     assert halves is not None
-    cut = _cut(part.domain, size, *best.gap, axes[size], halves)
+    places = _places(part.domain, size, best.gap, minimum_width, axes[size])
+    cut = _cut(part.domain, size, *best.gap, places, halves)
     both = zip(part.domain.cut(size, cut.at), halves, _divided_axes(axes, size, cut.at, cut.at), strict=True)
     low, high = (_fitted(domain, half.observed, bases, own) for domain, half, own in both)
     return cut, low, high
@@ -208,7 +209,7 @@ def _best(tried: Sequence[Halves]) -> Halves | None:
 
 def _tried(part: Part, size: int, bases: Sequence[Exponents], minimum_width: int, axes: Axes) -> dict[Gap, Halves]:
     """What cuts along a size leave: at some gaps, and then at all about the best of them."""
-    gaps = _gaps(part, size, minimum_width)
+    gaps = _gaps(part, size, minimum_width, axes[size])
     stride = max(1, round(len(gaps) / MOST_GAPS))
     tried = {gap: _parted(part, size, gap, bases, axes) for gap in gaps[stride // 2 :: stride]}
     if stride > 1 and (best := _best(list(tried.values()))):
@@ -232,24 +233,26 @@ def _parted(part: Part, size: int, gap: Gap, bases: Sequence[Exponents], axes: A
     return Halves(size, gap, (low, high))
 
 
-def _gaps(part: Part, size: int, minimum_width: int) -> list[Gap]:
+def _gaps(part: Part, size: int, minimum_width: int, axis: IntArray) -> list[Gap]:
     """Lower and upper coordinate of neighbouring samples between which may be cut."""
-    low, high = part.domain.lower[size], part.domain.upper[size]
     coordinates = np.unique(part.observed.sizes[:, size]).tolist()
-    return [
-        (below, above)
-        for below, above in pairwise(coordinates)
-        if above - low >= minimum_width and high - below >= minimum_width
-    ]
+    return [gap for gap in pairwise(coordinates) if len(_places(part.domain, size, gap, minimum_width, axis))]
 
 
-def _cut(domain: Domain, size: int, below: int, above: int, axis: IntArray, parts: Sequence[Part]) -> Cut:
+def _places(domain: Domain, size: int, gap: Gap, minimum_width: int, axis: IntArray) -> IntArray:
+    """Where in a gap may be cut: at its ends and at the lattice between, if neither part is too narrow."""
+    below, above = gap
+    places = np.unique([below, *axis[(axis > below) & (axis < above)], above])
+    wide = (places - domain.lower[size] >= minimum_width) & (domain.upper[size] - places >= minimum_width)
+    return np.asarray(places[wide])
+
+
+def _cut(domain: Domain, size: int, below: int, above: int, places: IntArray, parts: Sequence[Part]) -> Cut:
     """A cut where the polynomials of two parts meet, at a place of the lattice; halfway, where they jump.
 
     What is at the cut belongs to the lower part: at a jump between neighbours of the lattice, it is at the lower one.
     """
     low, high = parts
-    places = np.unique([below, *axis[(axis > below) & (axis < above)], above])
     samples = np.concatenate([low.observed.sizes, high.observed.sizes])
     others = np.unique(np.delete(samples, size, axis=1), axis=0)
     points = np.insert(np.tile(others, (len(places), 1)), size, np.repeat(places, len(others)), axis=1)

@@ -18,6 +18,7 @@ from .windows import Window, window_of
 MOST_WINDOWS, LEAST_WINDOWS = 12, 4  # of a variant
 MOST_IN_ALL = 96  # of all variants of a question, unless these are more than have room for the least
 MOST_RUNS = 2  # of the largest problem, that a variant's windows are as long as, with what is made before them
+MOST_FLOPS = 1e10  # of a variant's windows, with what is made before them: some tenths of a second, REPETITIONS times
 REPETITIONS = 5
 LEAST_SAMPLES = 3
 GOLDEN = 0.618  # places of windows in their algorithms are in the largest gap between those before
@@ -29,17 +30,18 @@ def windows_for(configurations: Sequence[Configuration], dtype: str, most: int =
 
     Sizes and block sizes are rounded, so that questions share windows; of these, the ones farthest from
     each other are taken, at places all over the algorithm. All together have at most half of the flops of
-    all of the algorithms, and those of `MOST_RUNS`; but for the first.
+    all of the algorithms, those of `MOST_RUNS`, and `MOST_FLOPS`. The first may have more than half of them,
+    and more than `MOST_FLOPS` if its repetitions are no more than one run.
     """
     rounded = {_numbers(own): own for own in (_rounded(own, dtype) for own in configurations)}
     whole = [_flops(own) for own in rounded.values()]
-    left = min(sum(whole) / 2, MOST_RUNS * max(whole))
+    left = min(sum(whole) / 2, MOST_RUNS * max(whole), MOST_FLOPS)
     found: dict[Name, Window] = {}
     for number, configuration in enumerate(_spread(list(rounded.values()), most)):
         window = window_of(configuration, dtype, (0.5 + number * GOLDEN) % 1.0)
         if window and name_of(window) not in found:
             flops = window.share * _flops(configuration)
-            if not found or flops <= left:
+            if flops <= left or (not found and (flops <= MOST_FLOPS or window.share * REPETITIONS <= 1)):
                 found[name_of(window)] = window
                 left -= flops
     return list(found.values())
