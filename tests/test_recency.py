@@ -28,7 +28,7 @@ def test_the_least_recently_used_makes_room() -> None:
     assert cache.access(view("B", 0, 0, 10, 6), 60.0) == pytest.approx(20)
     cache.access(view("C", 0, 0, 10, 20), 200.0)
     assert cache.access(view("A", 0, 0, 10, 6), 60.0) == pytest.approx(60)
-    assert cache.access(view("C", 0, 0, 10, 20), 200.0) == pytest.approx(160)  # more than all of it
+    assert cache.access(view("C", 0, 0, 10, 20), 200.0) == pytest.approx(160)  # but for what of it fits
 
 
 def test_flushed_parts_miss_until_they_are_used() -> None:
@@ -67,12 +67,15 @@ def test_entry_by_entry(uses: list[tuple[str, tuple[int, int, int, int], bool]])
         part[:] = not flushes
 
 
-def test_row_after_row_is_one_use() -> None:
-    cache = Recency(100.0)
-    for row in range(6):
-        cache.access(view("A", row, 0, 1, 10), 10.0)
-    cache.access(view("B", 0, 0, 10, 6), 60.0)
-    assert cache.access(view("A", 0, 0, 1, 10), 10.0) == pytest.approx(10 * 20 / 60)
+def test_what_is_used_again_makes_no_room_again() -> None:
+    cache = Recency(1000.0)
+    cache.access(view("A", 0, 0, 20, 20), 400.0)
+    for _ in range(3):
+        cache.access(view("B", 0, 0, 20, 20), 400.0)
+    assert cache.access(view("A", 0, 0, 20, 20), 400.0) == 0
+    for row in range(20):
+        cache.access(view("B", row, 0, 1, 20), 20.0)
+    assert cache.access(view("A", 0, 0, 20, 20), 400.0) == 0
 
 
 def test_rows_that_much_lies_between_are_apart() -> None:
