@@ -68,7 +68,7 @@ class ModelKey:
     @property
     def described(self) -> str:
         """Case and precondition, warm ones apart."""
-        return self.case + ("" if self.precondition == str(WARM) else f" ({self.precondition})")
+        return (self.case + ("" if self.precondition == str(WARM) else f" ({self.precondition})")).strip()
 
     def __str__(self) -> str:
         return f"{self.kernel} {self.described}".strip()
