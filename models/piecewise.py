@@ -68,7 +68,9 @@ class ModelKey:
     @property
     def described(self) -> str:
         """Case and precondition, warm ones apart."""
-        return (self.case + ("" if self.precondition == str(WARM) else f" ({self.precondition})")).strip()
+        if self.precondition == str(WARM):
+            return self.case
+        return f"{self.case} ({self.precondition})" if self.case else f"({self.precondition})"
 
     def __str__(self) -> str:
         return f"{self.kernel} {self.described}".strip()
