@@ -31,6 +31,7 @@ import pandas as pd
 from blascast.answers.tuning import export_blocksizes
 from blascast.cli.options import Sizes
 from blascast.cli.output import progress_bar
+from blascast.predictors.tuning import OWN
 from blascast.sampler.libraries import library_files
 
 ROUNDS = 15
@@ -76,7 +77,10 @@ def main(lapack, blas, n, operations, predicted):
 
 def predicted_at(report, routine: str, n: int) -> tuple[float, float]:
     """The predicted run times at a size, seconds: with LAPACK's own block size, and with ours."""
-    return next(tuned for tuned in report.routines if tuned.name == routine).predicted_at(n)
+    tuned = next(tuned for tuned in report.routines if tuned.name == routine)
+    curve, own = next(pair for pair in zip(tuned.curves, tuned.own, strict=True) if pair[0].problem["n"] == n)
+    b = next(step.b for step in tuned.steps if step.last >= n)
+    return own, own if b == OWN else curve.at(b)
 
 
 # --- in the process in which the override is preloaded

@@ -513,7 +513,7 @@ class Bimodal(SimulatedBackend):
 
 def test_other_statistics_may_decide(home: Path) -> None:
     """The minimum and a low quantile are smooth where the median is not."""
-    parameters = Parameters(least_repetitions=15, most_repetitions=15, bound=0.01, seconds=1.0)
+    parameters = Parameters(least_repetitions=31, most_repetitions=31, bound=0.01, seconds=3.0)
     errors = {}
     for reference in (0.0, 0.25, 0.5):
         backend = Bimodal(disturbances=QUIET)
@@ -525,8 +525,7 @@ def test_other_statistics_may_decide(home: Path) -> None:
             assert builder.stopped != "budget"
             found = model.evaluate(calls_in(DOMAIN)).statistics[:, MIN]
             np.testing.assert_allclose(found, truth(backend, model, SYRK, calls_in(DOMAIN)), rtol=0.01)
-    assert errors[0.5] > 1.5 * errors[0.0]
-    assert errors[0.5] > errors[0.25]
+    assert errors[0.5] > 1.5 * max(errors[0.0], errors[0.25])
 
 
 # --- the dissertation's

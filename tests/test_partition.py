@@ -98,6 +98,27 @@ def test_several_cuts() -> None:
     assert_covered(DOMAIN, [part.domain for part in parts])
 
 
+def test_a_point_that_carries_the_constant_alone_does_not_bar_the_right_polynomial() -> None:
+    """Nothing is trusted there, neither few monomials nor more."""
+    sizes = np.array([*range(8, 97, 8), 112, 128, 144, 160, 184, 208, 240, 304, 392, 496, 632, 808, 1024])
+    seconds = sizes / 400 * (4e-7 + sizes**3.0 / 7.5e9)
+    seen = Observed.alike(sizes[:, None], seconds, np.full(len(sizes), 1e-3))
+    bases = [tuple((power,) for power in range(degree + 1)) for degree in (3, 4)]
+    assert not fitted_part(Domain((8,), (1024,)), seen, bases[1]).trusted
+    parts, _ = partition(Domain((8,), (1024,)), seen, bases, 8)
+    assert [part.exponents for part in parts] == [bases[1]]
+
+
+@pytest.mark.parametrize("width", [64, 120, 248])
+def test_parts_are_not_narrower_where_polynomials_would_meet(width: int) -> None:
+    domain, kink = Domain((200,), (1000,)), 256
+    points = grid_points(domain, [60], "geometric")
+    seen = observed(points, lambda n: 1e-6 * (n if n < kink else 2 * n - kink))
+    parts, _ = partition(domain, seen, [LINE], width)
+    assert len(parts) > 1
+    assert min(part.domain.upper[0] - part.domain.lower[0] for part in parts) >= width
+
+
 @pytest.mark.parametrize("noise", [0.002, 0.02, 0.1])
 def test_what_scatter_explains_is_not_cut(noise: float) -> None:
     """But by rare chance: one in twenty, about."""
@@ -118,8 +139,7 @@ def test_parts_are_not_narrower_than_they_may_be() -> None:
     assert [part.domain.upper[0] - part.domain.lower[0] for part in narrow] == [32, 960]
     for width in (48, 200):
         wide, _ = partition(DOMAIN, observed(every(8), jump(48)), [LINE], width)
-        stands_for = [part.domain.upper[0] - part.domain.lower[0] + STEP for part in wide]  # up to its neighbour
-        assert min(stands_for) >= width
+        assert min(part.domain.upper[0] - part.domain.lower[0] for part in wide) >= width
 
 
 def test_cuts_are_on_the_lattice() -> None:

@@ -85,3 +85,20 @@ def test_rows_that_much_lies_between_are_apart() -> None:
     cache.access(view("A", 1, 0, 1, 10), 10.0)
     assert cache.access(view("A", 0, 0, 1, 10), 10.0) == 10
     assert cache.access(view("A", 1, 0, 1, 10), 10.0) == 0
+
+
+@given(st.lists(st.integers(0, 5), max_size=40))
+def test_whole_operands_by_what_others_were_used_since(order: list[int]) -> None:
+    """Against a stack: what others of them were used since, each once."""
+    sizes = [10.0, 20.0, 30.0, 40.0, 50.0, 150.0]
+    cache, stack = Recency(100.0), []
+    for number in order:
+        room = 100.0
+        if number in stack:
+            room -= sum(sizes[other] for other in stack[stack.index(number) + 1 :])
+            stack.remove(number)
+        else:
+            room = 0.0
+        expected = sizes[number] - min(max(room, 0.0), sizes[number])
+        assert cache.access(view(str(number), 0, 0, 10, 10), sizes[number]) == pytest.approx(expected, abs=1e-9)
+        stack.append(number)

@@ -99,12 +99,6 @@ class TunedRoutine:
     own: tuple[float, ...]
     tried: tuple[Tried, ...] = ()
 
-    def predicted_at(self, n: int) -> tuple[float, float]:
-        """Run times at a size of the sweep, seconds: with LAPACK's own block size, and with this table's."""
-        curve, own = next(pair for pair in zip(self.curves, self.own, strict=True) if pair[0].problem["n"] == n)
-        b = next(step.b for step in self.steps if step.last >= n)
-        return own, own if b == OWN else curve.at(b)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TuningReport(Report):

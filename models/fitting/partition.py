@@ -119,7 +119,9 @@ def _narrowed(exponents: Exponents, observed: Observed, axes: Axes) -> Exponents
 
 
 def _fitted(domain: Domain, observed: Observed, bases: Sequence[Exponents], axes: Axes) -> Part:
-    """The part with the monomials that predict held-out points best; more of them must earn it.
+    """The part with the monomials that predict held-out points best; more of them must earn it, and be trusted.
+
+    Where fewer are not trusted either (a single point may carry the constant), it is enough that they earn it.
 
     Parameters
     ----------
